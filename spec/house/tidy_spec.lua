@@ -1,0 +1,84 @@
+-- Things every file or the tree as a whole must keep to.
+local tree = require "spec.support.tree"
+
+local function grep(pattern, paths)
+  local hits = {}
+  for _, path in ipairs(paths) do
+    for number, line in tree.lines(tree.read(path)) do
+      if line:find(pattern) then
+        hits[#hits + 1] = ("%s:%d: %s"):format(path, number, line)
+      end
+    end
+  end
+  return hits
+end
+
+local text_files = "%.[%a]+$"
+
+describe("the tree", function()
+  it("holds no path of somebody's machine", function()
+    -- Written in two halves, so that this file does not hold one.
+    local homes = {"/ho" .. "me/", "/ro" .. "ot/", "/Us" .. "ers/", "/wo" .. "rk/", "/tm" .. "p/nk"}
+    local hits = {}
+    for _, home in ipairs(homes) do
+      for _, hit in ipairs(grep("[%s\"'=(:`]" .. home, tree.files(text_files))) do
+        hits[#hits + 1] = hit
+      end
+    end
+    assert.same({}, hits)
+  end)
+
+  it("is licensed under Apache 2.0", function()
+    local licence = tree.read("LICENSE")
+    assert.matches("Apache License%s+Version 2.0, January 2004", licence)
+    assert.matches("Copyright %d+ The nkilua authors", licence)
+  end)
+
+  it("has a README of at most 80 lines that names every package", function()
+    local readme, missing = tree.read("README.md"), {}
+    assert.is_true(tree.count(readme) <= 80)
+    for name in tree.read("packages.txt"):gmatch("\n%l+ ([^\n]+)") do
+      for choice in name:gmatch("[^|]+") do
+        if not readme:find(choice, 1, true) then
+          missing[#missing + 1] = choice
+        end
+      end
+    end
+    assert.same({}, missing)
+  end)
+
+  it("names one version in CMake and in the header", function()
+    local header, parts = tree.read("include/nkilua.h"), {}
+    for _, part in ipairs {"MAJOR", "MINOR", "PATCH"} do
+      parts[#parts + 1] = header:match("NKL_VERSION_" .. part .. "%s+(%d+)")
+    end
+    assert.equal(tree.read("CMakeLists.txt"):match("project%(nkilua VERSION ([%d.]+)"), table.concat(parts, "."))
+  end)
+
+  it("has C sources whose first line says what they are", function()
+    local silent = {}
+    for _, path in ipairs(tree.files("^src/.*%.[chd]e?f?$")) do
+      local first = tree.read(path):match("^[^\n]*")
+      local name = path:match("([^/]+)$")
+      if not first:find("^/%* ") or not (first:find(name, 1, true) or first:find("room")) then
+        silent[#silent + 1] = path .. ": " .. first
+      end
+    end
+    assert.same({}, silent)
+  end)
+
+  it("has no tabs, no line over 120 columns and no blank line ends in its sources", function()
+    local sources = tree.files("%.[chl][u]?[a]?$")
+    assert.same({}, grep("\t", sources))
+    assert.same({}, grep("%s$", sources))
+    local wide = {}
+    for _, path in ipairs(sources) do
+      for number, line in tree.lines(tree.read(path)) do
+        if (utf8.len(line) or #line) > 120 then
+          wide[#wide + 1] = path .. ":" .. number
+        end
+      end
+    end
+    assert.same({}, wide)
+  end)
+end)

@@ -1,0 +1,138 @@
+/* arena.c -- base room: bump allocator over chunks that double in size. */
+#include "arena.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "text.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define NK_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define NK_ASAN 1
+#endif
+#endif
+#ifdef NK_ASAN
+#include <sanitizer/asan_interface.h>
+#define POISON(p, n) ASAN_POISON_MEMORY_REGION((p), (n))
+#define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION((p), (n))
+#else
+#define POISON(p, n) ((void)(p), (void)(n))
+#define UNPOISON(p, n) ((void)(p), (void)(n))
+#endif
+
+enum { ALIGN = 16, FIRST_CHUNK = 4096, MAX_CHUNK = 1 << 20 };
+
+struct ArenaChunk {
+  ArenaChunk *older;
+  size_t size; /* of the whole chunk, header included */
+};
+
+enum { HEADER = (sizeof(ArenaChunk) + ALIGN - 1) / ALIGN * ALIGN };
+
+void arena_init(Arena *a, Alloc alloc) { *a = (Arena){.alloc = alloc}; }
+
+static void drop_chunks(Arena *a, ArenaChunk *keep) {
+  while (a->chunk != keep) {
+    ArenaChunk *c = a->chunk;
+    a->chunk = c->older;
+    UNPOISON((char *)c + HEADER, c->size - HEADER);
+    alloc_free(&a->alloc, c, c->size);
+  }
+}
+
+void arena_free(Arena *a) {
+  drop_chunks(a, NULL);
+  arena_init(a, a->alloc);
+}
+
+static bool add_chunk(Arena *a, size_t room) {
+  size_t size = a->chunk ? a->chunk->size * 2 : FIRST_CHUNK;
+  if (size > MAX_CHUNK) size = MAX_CHUNK;
+  if (size < room + HEADER) size = room + HEADER;
+  ArenaChunk *c = alloc_new(&a->alloc, size);
+  if (!c) return false;
+  c->older = a->chunk;
+  c->size = size;
+  a->chunk = c;
+  a->cur = (char *)c + HEADER;
+  a->end = (char *)c + size;
+  POISON(a->cur, size - HEADER);
+  return true;
+}
+
+void *arena_alloc(Arena *a, size_t n) {
+  if (a->oom) return NULL;
+  if (n > SIZE_MAX / 4) {
+    a->oom = true;
+    return NULL;
+  }
+  size_t room = n ? (n + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
+  bool fits = a->chunk && (size_t)(a->end - a->cur) >= room;
+  if (!fits && !add_chunk(a, room)) {
+    a->oom = true;
+    return NULL;
+  }
+  char *p = a->cur;
+  a->cur += room;
+  a->used += room;
+  UNPOISON(p, n);
+  memset(p, 0, n);
+  return p;
+}
+
+void *arena_array(Arena *a, size_t n, size_t size) {
+  size_t bytes;
+  if (__builtin_mul_overflow(n, size, &bytes)) {
+    a->oom = true;
+    return NULL;
+  }
+  return arena_alloc(a, bytes);
+}
+
+char *arena_strdup(Arena *a, const char *s, size_t n) {
+  char *p = arena_alloc(a, n < SIZE_MAX ? n + 1 : n); /* SIZE_MAX is refused there */
+  if (p && n) memcpy(p, s, n);
+  return p;
+}
+
+char *arena_printf(Arena *a, const char *fmt, ...) {
+  va_list ap, again;
+  va_start(ap, fmt);
+  va_copy(again, ap);
+  char small[256];
+  int n = text_vsnprintf(small, sizeof small, fmt, ap);
+  char *p = NULL;
+  if (n >= 0) p = arena_alloc(a, (size_t)n + 1);
+  if (n < 0) a->oom = true; /* text_vsnprintf fails only for want of memory or of INT_MAX */
+  if (p && (size_t)n < sizeof small) memcpy(p, small, (size_t)n);
+  if (p && (size_t)n >= sizeof small) text_vsnprintf(p, (size_t)n + 1, fmt, again);
+  va_end(again);
+  va_end(ap);
+  return p;
+}
+
+ArenaMark arena_mark(const Arena *a) { return (ArenaMark){a->chunk, a->cur, a->used}; }
+
+void arena_rewind(Arena *a, ArenaMark m) {
+  drop_chunks(a, m.chunk);
+  a->cur = m.cur;
+  a->end = m.chunk ? (char *)m.chunk + m.chunk->size : NULL;
+  a->used = m.used;
+  if (a->cur) POISON(a->cur, (size_t)(a->end - a->cur));
+}
+
+bool arena_grow(Arena *a, void *array_pp, uint32_t *cap, uint32_t count, size_t size) {
+  if (count < *cap) return true;
+  if (count == UINT32_MAX) a->oom = true;
+  uint32_t want = *cap < 8 ? 8 : *cap <= UINT32_MAX / 2 ? *cap * 2 : UINT32_MAX;
+  void *fresh = arena_array(a, want, size);
+  if (!fresh) return false;
+  void *old; /* through memcpy: the caller's variable is a T *, not a void * */
+  memcpy(&old, array_pp, sizeof old);
+  if (count) memcpy(fresh, old, (size_t)count * size);
+  memcpy(array_pp, &fresh, sizeof fresh);
+  *cap = want;
+  return true;
+}

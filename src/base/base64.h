@@ -1,0 +1,13 @@
+/* base64.h -- strict base64 on one line (RFC 4648 alphabet, padded, canonical). The only file that sees libb64. */
+#ifndef NK_BASE64_H
+#define NK_BASE64_H
+#include <stdbool.h>
+
+#include "diag.h"
+#include "text.h"
+
+void base64_encode(Text *out, const void *data, size_t n); /* appends; inputs over 2 GiB are encoded in pieces */
+/* Appends the decoded bytes. Refuses white space, a wrong length, a foreign byte, misplaced padding and non-zero tail
+   bits (ERR_base64, with the offset). One trailing newline is the caller's business. */
+bool base64_decode(Text *out, const char *s, size_t n, Diag *d);
+#endif

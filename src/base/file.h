@@ -1,0 +1,11 @@
+/* file.h -- whole files in, whole files out. A written file appears complete or not at all (temporary name, rename). */
+#ifndef NK_FILE_H
+#define NK_FILE_H
+#include "diag.h"
+#include "text.h"
+
+/* Reads all of path ("-" is standard input) into out. Files over 2 GiB work. ERR_file_open, ERR_file_read. */
+bool file_read(const char *path, Text *out, Diag *d);
+/* Writes n bytes to path through a temporary file in the same folder; "-" is standard output. ERR_file_write. */
+bool file_write(const char *path, const void *data, size_t n, Diag *d);
+#endif

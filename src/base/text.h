@@ -1,0 +1,47 @@
+/* text.h -- growable byte buffer. Every printer writes here, never to a FILE. Data is always NUL-terminated.
+   Numbers are printed the same in every locale. Out of memory is sticky (`oom`), checked once at the end. */
+#ifndef NK_TEXT_H
+#define NK_TEXT_H
+#include <stdbool.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "alloc.h"
+
+typedef struct Text {
+  Alloc alloc;
+  char *data; /* NULL while empty; use text_str */
+  size_t len, cap;
+  bool oom;
+} Text;
+
+void text_init(Text *t, Alloc alloc);
+void text_free(Text *t);
+void text_clear(Text *t); /* empty and valid again (oom reset); keeps the storage */
+const char *text_str(const Text *t); /* never NULL */
+void text_add(Text *t, const void *s, size_t n); /* s must not point into t */
+/* Room for n more bytes behind t->len; write there, then text_commit how many. NULL when out of memory. */
+char *text_reserve(Text *t, size_t n);
+void text_commit(Text *t, size_t n);
+void text_puts(Text *t, const char *s);
+void text_putc(Text *t, char c);
+/* As in the C locale, whatever the program's locale is. For artifacts print doubles with text_double, not %g. */
+void text_printf(Text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void text_vprintf(Text *t, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+void text_int(Text *t, int64_t v);
+/* Shortest decimal that reads back to the same double, always with a '.' (1.0, 0.1, 1.0e+30); locale independent.
+   Non-finite values must be handled by the caller (they are written as nan, inf, -inf). */
+void text_double(Text *t, double v);
+/* Shortest decimal that reads back to the same float. */
+void text_float(Text *t, float v);
+/* All of s[0..n) is [+-]digits[.digits][(e|E)[+-]digits] (digits on one side of '.' are enough), or [+-]inf, or nan.
+   False otherwise and when a finite spelling overflows. Correctly rounded, any length, locale independent. */
+bool text_to_double(const char *s, size_t n, double *out);
+/* Correctly rounded straight to float (no double rounding); same grammar. */
+bool text_to_float(const char *s, size_t n, float *out);
+/* s[0..n) is well-formed UTF-8 (no overlong forms, no surrogates); else *bad (may be NULL) is the first bad offset. */
+bool text_is_utf8(const char *s, size_t n, size_t *bad);
+/* vsnprintf in the C locale. */
+int text_vsnprintf(char *buf, size_t size, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
+#endif

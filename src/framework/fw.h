@@ -1,0 +1,69 @@
+/* fw.h -- the framework-kernel core: signature -> key -> cache -> (trace) -> aliases -> config -> artifact. No Lua here: the trace
+   is a callback, so a C test or host drives the same pipeline. Names are those of the lifecycle page (docs/lifecycle.md). */
+#ifndef NK_FW_H
+#define NK_FW_H
+#include "emit.h"
+
+/* One bound argument, in signature order. Tensors contribute shape and dtype, never values. */
+typedef struct FwArg {
+  const char *name;
+  bool is_tensor;
+  DType dtype;
+  int rank;
+  int64_t shape[IR_MAX_RANK];
+  ConstValue value; /* when not a tensor */
+} FwArg;
+
+/* Everything a specialization depends on. */
+typedef struct FwRequest {
+  const char *func_name;
+  Target target;
+  bool target_is_fallback;
+  int ngrid;
+  int64_t grid[IR_MAX_GRID];
+  const FwArg *args;
+  uint32_t nargs;
+  const KernelOpt *opts; /* sorted by key */
+  uint32_t nopts;
+  const void *captured;  /* canonical bytes of the kernel's captured state, made by the front end */
+  size_t ncaptured;
+  bool legacy;           /* LegacyFrameworkKernel semantics */
+} FwRequest;
+
+/* The pipeline of dump_config_with_boundargs as replaceable steps; NULL = the default below. ud belongs to the owner. */
+typedef struct FwPipeline {
+  void *ud;
+  /* canonical key bytes of a request (default: fw_generate_hash_key) */
+  bool (*generate_hash_key)(void *ud, const FwRequest *r, Text *key, Diag *d);
+  /* TRACE: re-executes the body; returns a finished module (caller owns), has_collectives, whether the run changed captured state */
+  IrModule *(*specialize_and_call)(void *ud, const FwRequest *r, bool *has_collectives, bool *impure, Diag *d);
+  /* output names and result_is_sequence are in the module; default accepts them */
+  bool (*translate_return_types)(void *ud, const FwRequest *r, IrModule *m, Diag *d);
+  bool (*generate_operand_output_aliases)(void *ud, const FwRequest *r, IrModule *m, Diag *d);
+  bool (*encode_backend_config)(void *ud, const FwRequest *r, Artifact *a, Diag *d);
+  bool (*assemble_result)(void *ud, const FwRequest *r, Artifact *a, Diag *d);
+} FwPipeline;
+
+typedef struct FwCache FwCache;
+FwCache *fw_cache_new(Alloc alloc);
+void fw_cache_free(FwCache *c);
+void fw_cache_clear(FwCache *c);
+void fw_cache_limit(FwCache *c, int64_t cap); /* 0: unlimited; else least recently used entries leave */
+typedef struct FwCacheInfo { int64_t hits, misses, entries, impure; const char *last_reason; } FwCacheInfo;
+FwCacheInfo fw_cache_info(const FwCache *c);
+/* NULL when absent; not retained. */
+const Artifact *fw_cache_get(FwCache *c, const void *key, size_t n);
+
+/* The one page: key, look up, else trace -> returns -> aliases -> MACs -> encode -> assemble -> verify -> store. c may be NULL (enable_cache =
+   false). The artifact is retained for the caller. */
+const Artifact *fw_specialize(FwCache *c, const FwPipeline *p, const FwRequest *r, Alloc alloc, Diag *d);
+
+bool fw_generate_hash_key(const FwRequest *r, Text *key, Diag *d);
+void fw_key_const(Text *key, const ConstValue *v); /* type tag and exact bits */
+bool fw_generate_operand_output_aliases(const FwRequest *r, IrModule *m, Diag *d);
+
+/* Target resolution (design 6.6): explicit name, else NEURON_PLATFORM_TARGET_OVERRIDE, else DMI product name, else trn1 with fallback = true and
+   *warning set to the page's text (the caller prints it once per process). */
+bool fw_get_platform_target(const char *explicit_name, Target *out, bool *fallback, const char **warning, Diag *d);
+bool fw_check_grid(const FwRequest *r, bool multi_physical_cores, Diag *d);
+#endif

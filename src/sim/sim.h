@@ -1,0 +1,36 @@
+/* sim.h -- runs a module on the CPU. Knows only ir/ and base/. Re-entrant: all state is in the run's own arena. */
+#ifndef NK_SIM_H
+#define NK_SIM_H
+#include <stdatomic.h>
+
+#include "ir.h"
+
+/* A caller's array: C-contiguous, storage exactly as the dtype says. */
+typedef struct SimTensor {
+  DType dtype;
+  int rank;
+  int64_t shape[IR_MAX_RANK];
+  void *data;
+} SimTensor;
+
+typedef struct SimOptions {
+  bool strict;          /* a read of never-written elements is an error, else a report */
+  bool imprecise;       /* NKI_PRECISE_FP=0: narrow floats are kept as f32 between instructions */
+  const atomic_int *interrupt; /* nonzero: stop with ERR_interrupted; polled per instruction and per tile row block */
+  void (*print)(void *ud, const char *s, size_t n); /* device_print and nothing else; NULL: discard is NOT legal, must be given */
+  void *print_ud;
+} SimOptions;
+
+/* What a run has to say besides its numbers; each line is one finished message with its location, in program order. */
+typedef struct SimReport {
+  Text lines;      /* '\n'-terminated messages */
+  int64_t count;   /* messages, also those beyond the first 100 that are not kept */
+} SimReport;
+
+/* operands: one per argument of the functions, never written (unless outputs[k].data == operands[i].data for an alias (i,k):
+   then updated in place). outputs: one per return, data allocated by the caller, filled here; an aliased output starts as a copy
+   of its operand. Returning one buffer several times fills each. false: d holds the fault with the instruction's line;
+   outputs are then unspecified and must be thrown away. */
+bool sim_run(const IrModule *m, Alloc alloc, const SimTensor *operands, SimTensor *outputs, const SimOptions *opt, SimReport *report, Diag *d);
+const char *sim_isa(void); /* "avx512", "avx2", "generic": what the row kernels run on */
+#endif
