@@ -18,7 +18,7 @@ local third_party = {
   {"^cjson/", "^src/base/json%.c$"},
   {"^b64/", "^src/base/base64%.c$"},
   {"^xxhash%.h$", "^src/base/hash%.c$"},
-  {"^zlib%.h$", "^src/base/", one = true},
+  {"^zlib%.h$", "^src/base/zip_"},
   {"dnnl", "^src/sim/", one = true},
   {"^sleef%.h$", "^src/sim/vmath"},
   {"histedit", "^src/cli/", one = true},
@@ -31,7 +31,7 @@ local system = {}
 for name in ([[assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg
   stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype
   dirent dlfcn fcntl langinfo poll pthread sched strings termios unistd sys/ioctl sys/mman sys/resource sys/stat
-  sys/time sys/types sys/wait immintrin cpuid xmmintrin emmintrin]]):gmatch("%S+") do
+  sys/time sys/types sys/wait sanitizer/asan_interface immintrin cpuid xmmintrin emmintrin]]):gmatch("%S+") do
   system[name .. ".h"] = true
 end
 

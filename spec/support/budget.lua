@@ -1,4 +1,4 @@
--- budget.lua: finds the functions of a formatted source text. It relies on the formatter: a C function opens at the left
+-- budget.lua: finds the functions of a formatted source. It relies on the formatter: a C function opens at the left
 -- margin and closes with `}` there; a Lua function closes with an `end` indented like the line that opened it.
 local tree = require "spec.support.tree"
 

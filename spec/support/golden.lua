@@ -3,15 +3,15 @@ local golden = {}
 
 golden.blessing = (os.getenv("NKILUA_BLESS") or "") ~= ""
 
+-- Where two different texts part: line number and the two lines there, "\\n" shown at their ends.
 local function first_difference(want, got)
-  local line = 1
-  local next_want, next_got = want:gmatch("([^\n]*)\n?"), got:gmatch("([^\n]*)\n?")
+  local line, position = 1, 1
   while true do
-    local a, b = next_want(), next_got()
+    local a, b = want:match("[^\n]*\n?", position), got:match("[^\n]*\n?", position)
     if a ~= b then
-      return line, a or "<end>", b or "<end>"
+      return line, (a:gsub("\n", "\\n")), (b:gsub("\n", "\\n"))
     end
-    line = line + 1
+    position, line = position + #a, line + 1
   end
 end
 

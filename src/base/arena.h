@@ -13,7 +13,7 @@ typedef struct Arena {
   Alloc alloc;
   ArenaChunk *chunk; /* newest first */
   char *cur, *end;
-  size_t used;       /* bytes handed out, for accounting */
+  size_t used; /* bytes handed out, for accounting */
   bool oom;
 } Arena;
 

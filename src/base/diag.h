@@ -9,8 +9,20 @@
 
 /* Public status of an error; values are those of nkl_status in nkilua.h. */
 typedef enum ErrStatus {
-  ST_OK = 0, ST_NOMEM = -1, ST_ARG = -2, ST_IO = -3, ST_FORMAT = -4, ST_SYNTAX = -5, ST_SCRIPT = -6, ST_TRACE = -7,
-  ST_SIM = -8, ST_LIMIT = -9, ST_CANCELLED = -10, ST_UNSUPPORTED = -11, ST_HOST = -12, ST_INTERNAL = -13
+  ST_OK = 0,
+  ST_NOMEM = -1,
+  ST_ARG = -2,
+  ST_IO = -3,
+  ST_FORMAT = -4,
+  ST_SYNTAX = -5,
+  ST_SCRIPT = -6,
+  ST_TRACE = -7,
+  ST_SIM = -8,
+  ST_LIMIT = -9,
+  ST_CANCELLED = -10,
+  ST_UNSUPPORTED = -11,
+  ST_HOST = -12,
+  ST_INTERNAL = -13
 } ErrStatus;
 
 typedef enum ErrId {
@@ -28,11 +40,11 @@ typedef enum ErrId {
 
 typedef struct Diag {
   ErrId id;
-  Text message;  /* one line, names function, parameter, tensor, values, and what is allowed */
-  Text notes;    /* further lines, each "note: ..."; '\n' between lines, none at the end */
-  Text where;    /* "file:line" lines: the instruction's line first, then the call chain, then loop iterations */
+  Text message;   /* one line, names function, parameter, tensor, values, and what is allowed */
+  Text notes;     /* further lines, each "note: ..."; '\n' between lines, none at the end */
+  Text where;     /* "file:line" lines: the instruction's line first, then the call chain, then loop iterations */
   char file[256]; /* relative to the script's folder; "" when unknown */
-  int line;      /* 0 when unknown */
+  int line;       /* 0 when unknown */
 } Diag;
 
 void diag_init(Diag *d, Alloc alloc);
@@ -42,8 +54,8 @@ bool diag_copy(Diag *to, const Diag *from);
 /* The message; "out of memory" when it could not be stored (then id is ERR_nomem). Never NULL. */
 const char *diag_message(const Diag *d);
 /* Sets id and message (control characters are spelled \n, \x1b ..., so it is one line whatever the arguments hold);
-   always returns false, so `return DIAG(d, id, ...)`. A second failure on a Diag that already holds one is appended as a
-   note, so several faults of one call are all reported. No argument may point into d. */
+   always returns false, so `return DIAG(d, id, ...)`. A second failure on a Diag that already holds one is appended as
+   a note, so several faults of one call are all reported. No argument may point into d. */
 bool diag_failf(Diag *d, ErrId id, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 #define DIAG(d, id, ...) diag_failf((d), ERR_##id, FMT_##id, __VA_ARGS__)
 #define DIAG0(d, id) diag_failf((d), ERR_##id, "%s", FMT_##id) /* for messages without arguments */

@@ -1,7 +1,8 @@
 /* json.c -- base room: strict JSON reader; the only file that sees cJSON.
-   cJSON is lax (012, \uZZZZ, raw NULs, trailing bytes) and keeps numbers as rounded doubles cut at 63 characters. So a scan
-   goes first: it checks every token and writes down where numbers and strings begin; cJSON then gets a copy in which each
-   number is a plain 0 and judges the structure; last, its tree is walked in the order of the text and meets the tokens again. */
+   cJSON is lax (012, \uZZZZ, raw NULs, trailing bytes) and keeps numbers as rounded doubles cut at 63 characters. So a
+   scan goes first: it checks every token and writes down where numbers and strings begin; cJSON then gets a copy in
+   which each number is a plain 0 and judges the structure; last, its tree is walked in the order of the text and meets
+   the tokens again. */
 #include "json.h"
 
 #include <cjson/cJSON.h>
@@ -146,7 +147,7 @@ static cJSON *parse_structure(Reader *r) {
     fault(r, "syntax error", at);
     return NULL;
   }
-  while (at < r->n && is_space(r->s[at])) at++;
+  while (at < r->n && is_space(r->copy[at])) at++; /* there the last number is padded */
   if (at == r->n) return tree;
   fault(r, "bytes after the value", at);
   cJSON_Delete(tree);
@@ -159,7 +160,7 @@ static bool take_token(Reader *r, Token *t, bool string) {
   return (r->s[t->at] == '"') == string || NK_BUG(r->d, "cJSON and the scan disagree");
 }
 
-/* True when s is an integer literal that fits. */
+/* True when s is an integer literal and int64 has that value. */
 static bool read_int(const char *s, size_t n, int64_t *out) {
   bool minus = s[0] == '-';
   int64_t v = 0; /* counted downwards: there is one more negative number */
@@ -167,7 +168,7 @@ static bool read_int(const char *s, size_t n, int64_t *out) {
     if (!is_digit(s[i])) return false;
     if (__builtin_mul_overflow(v, 10, &v) || __builtin_sub_overflow(v, s[i] - '0', &v)) return false;
   }
-  if (!minus && v == INT64_MIN) return false;
+  if (minus ? v == 0 : v == INT64_MIN) return false; /* -0, 2^63 */
   *out = minus ? v : -v;
   return true;
 }

@@ -18,9 +18,9 @@ struct Json {
   Json *child;     /* first element */
   uint32_t count;  /* elements of an array or object */
   bool b;
-  int64_t i;       /* JSON_INT: literals without '.', 'e' that fit int64 */
-  double f;        /* JSON_FLOAT (also JSON_INT, rounded) */
-  const char *s;   /* JSON_STRING, NUL-terminated */
+  int64_t i;     /* JSON_INT: literals without '.', 'e' that fit int64; -0 does not */
+  double f;      /* JSON_FLOAT (also JSON_INT, rounded) */
+  const char *s; /* JSON_STRING, NUL-terminated */
   size_t len;
 };
 
@@ -33,14 +33,15 @@ typedef struct JsonWriter {
   Text *out;
   bool need_comma;
 } JsonWriter;
-void json_begin(JsonWriter *w, char open);  /* '{' or '[' */
+void json_begin(JsonWriter *w, char open); /* '{' or '[' */
 void json_end(JsonWriter *w, char close);
 void json_key(JsonWriter *w, const char *key);
-/* Bytes that are not UTF-8 are written as U+FFFD and the result is false, also for a NUL byte, which json_parse refuses. */
+/* Bytes that are not UTF-8 are written as U+FFFD and the result is false, also for a NUL byte, which json_parse
+ * refuses. */
 bool json_string(JsonWriter *w, const char *s, size_t n);
 bool json_cstr(JsonWriter *w, const char *s);
-void json_int(JsonWriter *w, int64_t v);     /* beyond +-2^53: as a string */
-void json_double(JsonWriter *w, double v);   /* shortest round-trip with '.'; "NaN", "Infinity", "-Infinity" as strings */
+void json_int(JsonWriter *w, int64_t v);   /* beyond +-2^53: as a string */
+void json_double(JsonWriter *w, double v); /* shortest round-trip with '.'; "NaN", "Infinity", "-Infinity" as strings */
 void json_bool(JsonWriter *w, bool v);
 void json_null(JsonWriter *w);
 /* Indented form of a parsed value, for --decode; arrays of scalars stay on one line. False when out of memory. */

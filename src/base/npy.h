@@ -9,21 +9,22 @@
 
 #define NPY_MAX_RANK 32
 typedef struct NpyArray {
-  const char *name;   /* member name in an .npz, without ".npy"; NULL in an .npy */
-  char descr[32];     /* as written: "<f4", "|u1", "|b1", "<V2", "bfloat16" ... byte order kept */
+  const char *name; /* member name in an .npz, without ".npy"; NULL in an .npy */
+  char descr[32];   /* as written: "<f4", "|u1", "|b1", "<V2", "bfloat16" ... byte order kept */
   bool fortran_order;
   int32_t rank;
   int64_t shape[NPY_MAX_RANK];
   int64_t itemsize;
-  const char *data;   /* borrowed from the file's bytes (or inflated into the arena) */
+  const char *data; /* borrowed from the file's bytes (or inflated into the arena) */
   int64_t nbytes;
 } NpyArray;
 
-/* Strict readers over bytes; what names the file in messages (with the offset). Versions 1, 2, 3; pickles and structured
-   dtypes refused; sizes overflow-checked; data must be exactly as long as shape says. */
+/* Strict readers over bytes; what names the file in messages (with the offset). Versions 1, 2, 3; pickles and
+   structured dtypes refused; sizes overflow-checked; data must be exactly as long as shape says. */
 bool npy_parse(Arena *a, const char *bytes, size_t n, const char *what, NpyArray *out, Diag *d);
 bool npz_parse(Arena *a, const char *bytes, size_t n, const char *what, NpyArray **out, uint32_t *count, Diag *d);
-/* Writers append to `out`. C order. npz members are stored (not deflated), CRC-32 right, zip64 when needed, no time stamps. */
+/* Writers append to `out`. C order. npz members are stored (not deflated), CRC-32 right, zip64 when needed, no time
+ * stamps. */
 void npy_write(Text *out, const char *descr, const int64_t *shape, int32_t rank, const void *data, int64_t nbytes);
 void npz_write(Text *out, const NpyArray *arrays, uint32_t count);
 #endif

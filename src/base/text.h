@@ -18,8 +18,8 @@ typedef struct Text {
 
 void text_init(Text *t, Alloc alloc);
 void text_free(Text *t);
-void text_clear(Text *t); /* empty and valid again (oom reset); keeps the storage */
-const char *text_str(const Text *t); /* never NULL */
+void text_clear(Text *t);                        /* empty and valid again (oom reset); keeps the storage */
+const char *text_str(const Text *t);             /* never NULL */
 void text_add(Text *t, const void *s, size_t n); /* s must not point into t */
 /* Room for n more bytes behind t->len; write there, then text_commit how many. NULL when out of memory. */
 char *text_reserve(Text *t, size_t n);

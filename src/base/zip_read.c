@@ -68,7 +68,7 @@ static bool read_end64(Zip *z, size_t end, uint64_t *dir, uint64_t *size) {
 }
 
 static bool read_end(Zip *z) {
-  size_t end;
+  size_t end = 0;
   if (!find_end(z, &end)) return false;
   const unsigned char *p = z->p + end;
   z->entries = get(p + 10, 2);

@@ -20,8 +20,18 @@ struct ConstValue {
 };
 typedef struct KernelOpt { const char *key; ConstValue value; } KernelOpt; /* sorted by key */
 
+#define NKILUA_BUILD_VERSION "0.1.0" /* in every cache key: another build traces again */
 #define NKILUA_KERNEL_VERSION 1
 #define NKILUA_KERNEL_FORMAT "nkilua-mlir"
+
+#define EMIT_TARGET_NATIVE "AwsNeuronCustomNativeKernel" /* custom-call target: JAX, HLO */
+#define EMIT_TARGET_TORCH "AwsNeuronNkiKernel"           /* torch-xla */
+
+/* A constant tensor of the module: a trailing operand of the custom-call. Names are unique, equal ones occur once. */
+typedef struct ConstTensor {
+  const char *name;
+  const IrBuf *buf;
+} ConstTensor;
 
 /* Immutable after assembly; shared between threads; ref-counted. Everything is in its arena or its module. */
 typedef struct Artifact {
@@ -35,8 +45,11 @@ typedef struct Artifact {
   uint32_t noutputs;
   const ConstValue *constants;  /* bound non-tensor arguments, signature order */
   uint32_t nconstants;
+  const ConstTensor *tensors;
+  uint32_t ntensors;
   const KernelOpt *opts;
   uint32_t nopts;
+  const char *call_target; /* EMIT_TARGET_... */
   bool has_collectives, result_is_sequence;
   int64_t matmul_mac_count;
   const char *ir;               /* canonical text */
@@ -48,7 +61,11 @@ typedef struct Artifact {
   const char *cache_key;        /* 32 hex digits; "" for a decoded config */
 } Artifact;
 
-Artifact *artifact_new(Alloc alloc, const IrModule *m); /* retains m; the rest zeroed */
+/* Retains m; fills what the module says: names, constant tensors, result_is_sequence, MAC count. NULL when out of memory. */
+Artifact *artifact_new(Alloc alloc, const IrModule *m);
+/* Deep copies into a's arena. */
+bool artifact_set_constants(Artifact *a, const ConstValue *list, uint32_t n);
+bool artifact_set_opts(Artifact *a, const KernelOpt *list, uint32_t n);
 const Artifact *artifact_retain(const Artifact *a);
 void artifact_release(const Artifact *a);
 
@@ -57,6 +74,11 @@ bool config_encode(Artifact *a, Diag *d);
 /* Strict reading of base64 text (one trailing newline allowed): decodes, checks every key and type, parses and verifies the IR,
    checks that names, aliases, counts agree with it. */
 const Artifact *config_decode(Alloc alloc, const char *b64, size_t n, Diag *d);
+/* A user tensor: operand i, output k. */
+const IrBuf *artifact_input(const Artifact *a, uint32_t i);
+const IrBuf *artifact_output(const Artifact *a, uint32_t k);
+int32_t artifact_alias(const Artifact *a, uint32_t output); /* operand that output k aliases, -1 when none */
+
 /* hlo.c, stablehlo.c */
 bool hlo_text(const Artifact *a, Text *out, Diag *d);
 bool stablehlo_text(const Artifact *a, Text *out, Diag *d);

@@ -25,7 +25,8 @@ typedef struct FwRequest {
   uint32_t nargs;
   const KernelOpt *opts; /* sorted by key */
   uint32_t nopts;
-  const void *captured;  /* canonical bytes of the kernel's captured state, made by the front end */
+  const char *call_target; /* custom-call target; NULL: EMIT_TARGET_NATIVE */
+  const void *captured;  /* canonical bytes of the kernel's captured state, made by the front end; read before the trace only */
   size_t ncaptured;
   bool legacy;           /* LegacyFrameworkKernel semantics */
 } FwRequest;
@@ -51,7 +52,8 @@ void fw_cache_clear(FwCache *c);
 void fw_cache_limit(FwCache *c, int64_t cap); /* 0: unlimited; else least recently used entries leave */
 typedef struct FwCacheInfo { int64_t hits, misses, entries, impure; const char *last_reason; } FwCacheInfo;
 FwCacheInfo fw_cache_info(const FwCache *c);
-/* NULL when absent; not retained. */
+void fw_cache_reason(FwCache *c, const char *reason); /* why the last impure run was not stored; kept for cache_info */
+/* NULL when absent; not retained. Counts a hit or a miss. */
 const Artifact *fw_cache_get(FwCache *c, const void *key, size_t n);
 
 /* The one page: key, look up, else trace -> returns -> aliases -> MACs -> encode -> assemble -> verify -> store. c may be NULL (enable_cache =
@@ -61,6 +63,9 @@ const Artifact *fw_specialize(FwCache *c, const FwPipeline *p, const FwRequest *
 bool fw_generate_hash_key(const FwRequest *r, Text *key, Diag *d);
 void fw_key_const(Text *key, const ConstValue *v); /* type tag and exact bits */
 bool fw_generate_operand_output_aliases(const FwRequest *r, IrModule *m, Diag *d);
+/* Does f write (read) its argument i, through whatever view? */
+bool fw_operand_written(const IrFunc *f, uint32_t i);
+bool fw_operand_read(const IrFunc *f, uint32_t i);
 
 /* Target resolution (design 6.6): explicit name, else NEURON_PLATFORM_TARGET_OVERRIDE, else DMI product name, else trn1 with fallback = true and
    *warning set to the page's text (the caller prints it once per process). */

@@ -137,6 +137,7 @@ typedef enum EnumType {
 } EnumType;
 const char *enum_type_name(EnumType t);
 const char *enum_name(EnumType t, int value);                              /* NULL when no member has that value */
+bool enum_has(EnumType t, int64_t value);
 bool enum_parse(EnumType t, const char *name, size_t n, int *out);
 const char *const *enum_names(EnumType t);                                 /* NULL-terminated, in file order */
 
@@ -148,6 +149,7 @@ const char *const *enum_names(EnumType t);                                 /* NU
 #define EM_VECTOR (1u << engine_vector)
 #define EM_SYNC (1u << engine_sync)
 #define EM_SIM (1u << 7) /* the simulator only: no hardware instruction */
+#define ENGINE_SIM 7     /* its place in engine numbers; not a member of the public enum */
 
 /* ---- locations ------------------------------------------------------------------------------------------------------ */
 /* Interned: equal locations have equal ids; 0 = unknown. parent = call site of the kernel function that contains the line. */
@@ -185,6 +187,8 @@ typedef struct IrBuf {
   uint32_t loc;
   const void *data; /* BUF_CONST: count * bytes, little endian */
   int64_t part_bytes; /* on chip: bytes per partition */
+  int64_t row;        /* elements of one index of dim 0: on chip, of one partition */
+  bool plain;         /* its whole tile meets every engine's limits on partitions and sizes (a shortcut for the checks) */
 } IrBuf;
 
 typedef struct IrDim {
@@ -197,7 +201,7 @@ typedef struct IrDim {
 typedef struct IrTile {
   uint32_t buf;
   uint8_t rank;
-  bool whole;       /* the whole buffer in order, static: prints as [] */
+  bool whole;       /* the whole buffer in order, static: prints as []; true exactly for the tile ir_whole returns */
   int64_t offset;
   uint32_t dyn;     /* index value (in elements) added to the offset; 0 = static */
   int64_t dyn_max;  /* run-time check: 0 <= value(dyn) <= dyn_max, or the view would leave its dimension */
@@ -206,9 +210,13 @@ typedef struct IrTile {
   IrDim dim[IR_MAX_RANK];
 } IrTile;
 
-int64_t tile_count(const IrTile *t);         /* all elements */
-int64_t tile_free(const IrTile *t);          /* elements per partition (product of dims 1..) */
 static inline int64_t tile_parts(const IrTile *t) { return t->rank ? t->dim[0].count : 1; }
+static inline int64_t tile_free(const IrTile *t) { /* elements per partition (product of dims 1..) */
+  int64_t n = 1;
+  for (int i = 1; i < t->rank; i++) n *= t->dim[i].count;
+  return n;
+}
+static inline int64_t tile_count(const IrTile *t) { return tile_parts(t) * tile_free(t); } /* all elements */
 
 /* ---- values of an instruction --------------------------------------------------------------------------------------- */
 typedef enum ValKind {
@@ -325,6 +333,7 @@ typedef struct IrCheck { /* what a rule or check_<op> may look at */
   const IrIns *ins;
   const struct OpInfo *op;
   Gen gen;
+  int engine; /* ir_engine of ins */
   Diag *d;
 } IrCheck;
 
@@ -348,8 +357,11 @@ int op_param(const OpInfo *op, const char *name, size_t n); /* index or -1 */
 const char *const *op_names(void);
 const char *rule_name(Rule r);
 const char *rule_doc(Rule r);
+/* First axis of a legal reduction `axis` (V_INT or V_INTS, negative counts from the end) of a tile of this rank: the axes are
+   first..rank-1 in any order; 0 when the axes are not a run of free axes that ends at the last one. */
+int ir_reduce_first(const IrVal *axis, int rank);
 /* Engine that executes an instruction: the `engine` argument if set, else the documented automatic choice. */
-int ir_engine(const struct IrFunc *f, const IrIns *ins);
+int ir_engine(const struct IrFunc *f, const IrIns *ins); /* engine enum value, ENGINE_SIM, or 0 for structure */
 
 /* ---- functions and modules ------------------------------------------------------------------------------------------ */
 typedef struct IrFunc {
@@ -362,6 +374,7 @@ typedef struct IrFunc {
   uint32_t nrets;
   uint32_t nidx;     /* index values are 1..nidx */
   const IrTile **whole; /* whole-buffer tile of each buffer, by id */
+  struct IrNames *names; /* private to build.c: buffer names in use */
 } IrFunc;
 
 #define IR_MAX_GRID 8
@@ -387,6 +400,7 @@ typedef struct IrModule {
   uint32_t nlocs, caplocs;
   IrIter *iters;            /* 1-based */
   uint32_t niters, capiters;
+  struct IrIntern *intern; /* private to build.c: finds locs and iters */
 } IrModule;
 
 /* build.c -- the only writer of modules. Allocation failures are sticky in module->arena.oom. */
@@ -409,6 +423,8 @@ typedef struct IrBufSpec {
   uint32_t base, loc;
   const void *data;
 } IrBufSpec;
+/* Is such a buffer possible: rank, sizes (no int64 overflow), partitions, dtype of this generation, capacity, address. */
+bool ir_check_spec(const IrModule *m, const IrBufSpec *spec, Diag *d); /* verify.c */
 IrBuf *ir_buf_new(IrModule *m, IrFunc *f, const IrBufSpec *spec);
 const char *ir_unique_name(IrModule *m, const IrFunc *f, const char *wanted); /* wanted, else wanted_1, wanted_2 ... */
 IrTile *ir_tile_new(IrModule *m);                    /* zeroed */
@@ -422,7 +438,7 @@ uint32_t ir_iter(IrModule *m, uint32_t parent, uint32_t loop_loc, int64_t value)
 typedef struct ViewCtx { IrModule *m; const IrFunc *f; Diag *d; } ViewCtx;
 typedef struct IrSlice { /* one dim of an index: [start, start+count*step) or a single index that may drop the dim */
   bool is_index;
-  bool dynamic;         /* start is value(idx)*scale + start */
+  bool dynamic;         /* starts at value(idx) elements of the buffer plus start: idx is already scaled by the dim's stride */
   uint32_t idx;
   int64_t start, count, step;
 } IrSlice;
@@ -440,11 +456,13 @@ const IrTile *view_vector_select(ViewCtx *c, const IrTile *t, int dim, const IrT
 typedef struct ViewAp { /* .ap(): pattern over the storage, ignoring the current view */
   const int64_t *pairs; int npairs;      /* stride, count */
   bool has_offset; int64_t offset;       /* absent: the view's storage offset is inherited; given: added to it */
-  uint32_t scalar_idx;                   /* index value, 0 none */
+  uint32_t scalar_idx;                   /* index value in elements (scaled by view_ap_scale), 0 none */
   const IrTile *vec;
   int indirect_dim;
 } ViewAp;
 const IrTile *view_ap(ViewCtx *c, const IrTile *t, const ViewAp *ap);
+/* Elements that one step of a scalar offset on dim indirect_dim of the storage moves; 0 when there is no such dim. */
+int64_t view_ap_scale(const IrFunc *f, const IrTile *t, int indirect_dim);
 /* Reinterpretation: needs a BUF_VIEW buffer of the new dtype in f (made by the caller with view_cast_shape). */
 bool view_cast_shape(ViewCtx *c, const IrTile *t, DType to, int64_t shape[IR_MAX_RANK], int *rank);
 const IrTile *view_cast(ViewCtx *c, const IrTile *t, const IrBuf *newbuf);

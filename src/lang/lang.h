@@ -11,10 +11,25 @@
 #include "trace.h"
 
 /* ---- context: one per lua_State (registry, lightuserdata key); created by lang_open ---------------------------------- */
+/* One running kernel body (drive.c). In thread L the frames above lang_drive_body's belong to the kernel. */
+typedef struct Drive {
+  struct Drive *up;        /* the body it is called from, NULL at the outside */
+  Trace *trace;            /* its session */
+  lua_State *L;            /* the thread that runs the body */
+  const char *name;        /* func_name */
+  const char *dir;         /* folder of the script that defines the kernel: "" or ends in '/' */
+} Drive;
+/* The C function whose callee is the kernel function: a frame whose function is this one is where a call chain ends. */
+int lang_drive_body(lua_State *L);
+/* The name of a file in messages, IR and key: source ("@a/b/x.lua") relative to dir, never absolute; other sources as Lua spells them. */
+const char *lang_relative(const char *dir, const char *source, char *buf, size_t size);
+/* The folder of source, "" or ending in '/'. */
+const char *lang_dir_of(const char *source, char *buf, size_t size);
+
 typedef struct LangCtx {
   Alloc alloc;
   Trace *trace;            /* innermost open session, NULL outside a kernel; pushed and popped by drive.c */
-  struct Drive *drive;     /* innermost driver frame (drive.c) */
+  Drive *drive;            /* innermost driver frame (drive.c) */
   Diag diag;               /* scratch, cleared before each use */
   atomic_int interrupt;
   const char *target;      /* -t; NULL: resolve per specialization */
@@ -22,6 +37,15 @@ typedef struct LangCtx {
   void (*write)(void *ud, const char *s, size_t n); /* print, device_print */
   void (*warn)(void *ud, const char *s, size_t n);  /* reports and warnings: standard error by default */
   void *io_ud;
+  Text traceback;          /* of the last failure of a kernel body */
+  const void *mt_array, *mt_decl, *mt_kernel, *mt_artifact, *mt_tuple, *mt_error;
+  struct Capture *capture; /* scratch of capture.c */
+  const void *mt_tile, *mt_index, *mt_token, *mt_shape, *mt_ds; /* metatables by address (the registry keeps them); NULL until made */
+  struct LSession *session; /* what the tiles of the running program refer to (tile.c) */
+  struct Where *where;      /* cache of lang_locate (where.c) */
+  bool host_known;         /* what the machine itself says the target is; read when first needed */
+  bool host_fallback;
+  Target host_target;
 } LangCtx;
 LangCtx *lang_ctx(lua_State *L);
 Trace *lang_trace(lua_State *L); /* raises err_nki_api_outside_of_nki_kernel naming the calling function when there is none; sets loc, iter */
@@ -33,6 +57,7 @@ typedef struct LTile {     /* a view of a buffer inside a trace (the public NkiT
   uint64_t trace_serial;
   DType dtype;
   Space space;
+  uint32_t buf;            /* of tile, readable after the trace */
 } LTile;                   /* user value 1: the session's name table (so that an error can name tile, kernel and line after the trace) */
 typedef struct LIndex {    /* a register or an affine index value over registers */
   uint32_t reg;            /* buffer id when it is a plain register, else 0 */
@@ -70,7 +95,7 @@ typedef struct LDecl {     /* nki.decl: shape and dtype without data */
   int64_t shape[IR_MAX_RANK];
 } LDecl;
 
-extern const char LANG_TILE[], LANG_INDEX[], LANG_TOKEN[], LANG_ARRAY[], LANG_DECL[], LANG_KERNEL[], LANG_ARTIFACT[];
+extern const char LANG_TILE[], LANG_INDEX[], LANG_TOKEN[], LANG_ARRAY[], LANG_DECL[], LANG_KERNEL[], LANG_ARTIFACT[], LANG_ERROR[];
 /* NULL when the value is something else. Tile and token tests compare metatable pointers kept in LangCtx-owned upvalues or registry. */
 LTile *lang_to_tile(lua_State *L, int i);
 LIndex *lang_to_index(lua_State *L, int i);
@@ -79,11 +104,34 @@ LArray *lang_to_array(lua_State *L, int i);
 LDecl *lang_to_decl(lua_State *L, int i);
 /* Pushes. */
 void lang_push_tile(lua_State *L, const IrTile *tile);       /* of the live session */
+/* drive.c: after each program and after a failed one, while the module still lives: keeps the names and lines of its tiles for later
+   messages. Never raises. */
+void lang_session_end(LangCtx *c);
 void lang_push_shape(lua_State *L, int rank, const int64_t *dim);
 LArray *lang_push_array(lua_State *L, DType dtype, int rank, const int64_t *shape); /* zeroed bytes */
 /* Shape, list, or Shape proxy at i -> dims; raises naming what. */
 int lang_check_shape(lua_State *L, int i, const char *func, const char *what, int64_t dim[IR_MAX_RANK]);
 DType lang_check_dtype(lua_State *L, int i, const char *func, const char *what);
+
+/* ---- artifacts and kernels (artifact.c, kernel.c): also what the room api needs ------------------------------------------ */
+/* Always the same userdata for one artifact while a script holds it. */
+void lang_push_artifact(lua_State *L, const Artifact *a);
+const Artifact *lang_to_artifact(lua_State *L, int i); /* NULL when it is none; lent */
+bool lang_is_kernel(lua_State *L, int i);
+int lang_kernel_param_count(lua_State *L, int i);
+const char *lang_kernel_param(lua_State *L, int i, int param); /* lent */
+/* nki.tuple{...} of the n values on top of the stack, which it replaces. */
+void lang_push_tuple(lua_State *L, int n);
+/* Runs a on arrays, one per operand (lent). On success outputs[k] holds new data of ctx->alloc, or in_place, for a written alias, data NULL:
+   the operand itself was updated. Never raises: reports go to c->warn, faults to d. */
+typedef struct LangRun {
+  LangCtx *c;
+  const Artifact *a;
+  const SimTensor *operands;
+  SimTensor *outputs;
+  bool in_place;
+} LangRun;
+bool lang_run(const LangRun *run, Diag *d);
 
 /* ---- errors (raise.c) -------------------------------------------------------------------------------------------------- */
 /* Turns the Diag (ctx->diag usually) into one Lua error object and raises it; clears the Diag. Never returns. */
@@ -94,6 +142,9 @@ int lang_raise(lua_State *L, Diag *d);
 void lang_to_diag(lua_State *L, int i, Diag *d);
 /* Where the running Lua code is: fills t->loc and t->iter (innermost user frame, call chain up to the kernel function). */
 void lang_locate(lua_State *L, Trace *t);
+/* lang_raise for a fault of the running call: the Diag also gets the line, call chain and iterations. LANG_HERE fills ctx->diag and raises. */
+int lang_raise_here(lua_State *L, Diag *d);
+#define LANG_HERE(L, id, ...) (DIAG(&lang_ctx(L)->diag, id, __VA_ARGS__), lang_raise_here((L), &lang_ctx(L)->diag))
 
 /* ---- the one argument binder (bind.c) ----------------------------------------------------------------------------------- */
 /* Binds the Lua arguments (positional in order and/or one last keyword table) of a row to stack slots: after the call slot base+1+i holds

@@ -46,8 +46,11 @@ typedef enum VmInt {
 
 /* The state of the FP unit: round to nearest, subnormals kept, no traps between enter and leave. */
 typedef struct VmEnv {
-  fenv_t env;
+#if defined(__x86_64__)
   uint32_t csr;
+#else
+  fenv_t env;
+#endif
 } VmEnv;
 void vm_enter(VmEnv *saved);
 void vm_leave(const VmEnv *saved);
@@ -69,10 +72,11 @@ float vm_op(VmOp op, float a, float b); /* one element; b is ignored by unary op
 typedef struct VmActArg {
   float scale, bias;
   float alpha; /* prelu's slope */
+  float sum;   /* vm_act_sum adds to it */
 } VmActArg;
-#define VM_ACT_PLAIN ((VmActArg){1.0f, -0.0f, 0.0f})
+#define VM_ACT_PLAIN ((VmActArg){1.0f, -0.0f, 0.0f, 0.0f})
 void vm_act(VmAct f, const VmActArg *arg, const float *x, float *dst, int64_t n);
-/* The same, and the sum of the results as vm_reduce(VR_add, dst, n, init) gives it. */
+/* The same; returns vm_reduce(VR_add, dst, n, arg->sum). */
 float vm_act_sum(VmAct f, const VmActArg *arg, const float *x, float *dst, int64_t n);
 
 /* init op (the row folded). Sums and products: 32 interleaved partial results (element i goes to i mod 32, in order),

@@ -77,44 +77,111 @@ static float reduce_logical_or(const float *a, int64_t n, float init) { return c
 static float reduce_logical_xor(const float *a, int64_t n, float init) { return count_true(a, n, init) & 1; }
 
 /* ---- integer rows ---- */
-#define BIT(id, expr)                                                        \
-  static inline uint32_t bit_##id(uint32_t a, uint32_t b, uint32_t width) {  \
-    (void)a, (void)b, (void)width;                                           \
-    return expr;                                                             \
-  }
+#define BIT(id, expr)                                                                                \
+  static inline uint32_t bit_##id(uint32_t a, uint32_t b, uint32_t width) {                          \
+    (void)a, (void)b, (void)width;                                                                   \
+    return expr;                                                                                     \
+  }                                                                                                  \
+  static inline uint8_t bit8_##id(uint32_t a, uint32_t b) { return (uint8_t)bit_##id(a, b, 8); }     \
+  static inline uint16_t bit16_##id(uint32_t a, uint32_t b) { return (uint16_t)bit_##id(a, b, 16); } \
+  static inline uint32_t bit32_##id(uint32_t a, uint32_t b) { return bit_##id(a, b, 32); }
 #include "vmath.def"
-#define INTOP(id, expr)                                              \
-  static inline uint32_t int_##id(uint32_t a, uint32_t b, int lt) {  \
-    (void)a, (void)b, (void)lt;                                      \
-    return (uint32_t)(expr);                                         \
-  }
+#define INTOP(id, expr)                                                                                        \
+  static inline uint32_t int_##id(uint32_t a, uint32_t b, int lt) {                                            \
+    (void)a, (void)b, (void)lt;                                                                                \
+    return (uint32_t)(expr);                                                                                   \
+  }                                                                                                            \
+  static inline uint32_t sint_##id(uint32_t a, uint32_t b) { return int_##id(a, b, (int32_t)a < (int32_t)b); } \
+  static inline uint32_t uint_##id(uint32_t a, uint32_t b) { return int_##id(a, b, a < b); }
 #include "vmath.def"
 
-/* One loop per operand form, so that the compiler sees steps of 0 and 1 and makes vectors of them. */
-#define INT_LOOPS(T, f)                                                 \
-  do {                                                                  \
-    const T *a = ra.p, *b = rb.p;                                       \
-    T *d = dst;                                                         \
-    if (ra.one) {                                                       \
-      const T s = *a;                                                   \
-      for (int64_t i = 0; i < n; i++) d[i] = (T)f(s, b[rb.one ? 0 : i]); \
-    } else if (rb.one) {                                                \
-      const T s = *b;                                                   \
-      for (int64_t i = 0; i < n; i++) d[i] = (T)f(a[i], s);             \
-    } else {                                                            \
-      for (int64_t i = 0; i < n; i++) d[i] = (T)f(a[i], b[i]);          \
-    }                                                                   \
+/* One loop per form of the operands, so that the compiler can make vectors of each. */
+#define INT_LOOPS(T, f)                                     \
+  do {                                                      \
+    const T *a = job->a.p, *b = job->b.p;                   \
+    T *d = dst;                                             \
+    const T a0 = *a, b0 = *b;                               \
+    if (job->a.one && job->b.one) {                         \
+      for (int64_t i = 0; i < n; i++) d[i] = f(a0, b0);     \
+    } else if (job->a.one) {                                \
+      for (int64_t i = 0; i < n; i++) d[i] = f(a0, b[i]);   \
+    } else if (job->b.one) {                                \
+      for (int64_t i = 0; i < n; i++) d[i] = f(a[i], b0);   \
+    } else {                                                \
+      for (int64_t i = 0; i < n; i++) d[i] = f(a[i], b[i]); \
+    }                                                       \
   } while (0)
-#define BITS_ROW(T, w)                                                       \
-  static void bits_##T(VmBit op, VmIn ra, VmIn rb, void *dst, int64_t n) {   \
-    switch (op) {                                                            \
-      BITS_CASES(T, w)                                                       \
-      case VB_count: break;                                                  \
-    }                                                                        \
+
+static void bits_8(const VmBits *job, void *dst, int64_t n) {
+  switch (job->op) {
+#define BIT(id, expr)              \
+  case VB_##id:                    \
+    INT_LOOPS(uint8_t, bit8_##id); \
+    break;
+#include "vmath.def"
+    case VB_count:
+      break;
   }
-#define BIT_CASE(T, w, id)                         \
-  case VB_##id: {                                  \
-    INT_LOOPS(T, BIT_FN_##w(id)); \
-    break;                                         \
+}
+static void bits_16(const VmBits *job, void *dst, int64_t n) {
+  switch (job->op) {
+#define BIT(id, expr)                \
+  case VB_##id:                      \
+    INT_LOOPS(uint16_t, bit16_##id); \
+    break;
+#include "vmath.def"
+    case VB_count:
+      break;
   }
+}
+static void bits_32(const VmBits *job, void *dst, int64_t n) {
+  switch (job->op) {
+#define BIT(id, expr)                \
+  case VB_##id:                      \
+    INT_LOOPS(uint32_t, bit32_##id); \
+    break;
+#include "vmath.def"
+    case VB_count:
+      break;
+  }
+}
+static void bits_row(const VmBits *job, void *dst, int64_t n) {
+  if (job->bytes == 1) {
+    bits_8(job, dst, n);
+  } else if (job->bytes == 2) {
+    bits_16(job, dst, n);
+  } else {
+    bits_32(job, dst, n);
+  }
+}
+
+static void ints_signed(const VmInts *job, uint32_t *dst, int64_t n) {
+  switch (job->op) {
+#define INTOP(id, expr)             \
+  case VI_##id:                     \
+    INT_LOOPS(uint32_t, sint_##id); \
+    break;
+#include "vmath.def"
+    case VI_count:
+      break;
+  }
+}
+static void ints_unsigned(const VmInts *job, uint32_t *dst, int64_t n) {
+  switch (job->op) {
+#define INTOP(id, expr)             \
+  case VI_##id:                     \
+    INT_LOOPS(uint32_t, uint_##id); \
+    break;
+#include "vmath.def"
+    case VI_count:
+      break;
+  }
+}
+static void ints_row(const VmInts *job, uint32_t *dst, int64_t n) {
+  if (job->is_signed) {
+    ints_signed(job, dst, n);
+  } else {
+    ints_unsigned(job, dst, n);
+  }
+}
 #endif

@@ -1,8 +1,10 @@
-/* vmath_isa.h -- the kernels of one instruction set as a table. vmath_generic.c, vmath_avx2.c and vmath_avx512.c compile
-   the same sources with different flags and define one table each. Private to vmath, convert and their specs. */
+/* vmath_isa.h -- the kernels of one instruction set as a table. vmath_generic.c, vmath_avx2.c and vmath_avx512.c
+   compile the same sources with different flags and define one table each. Private to vmath, convert, gemm and their
+   specs. */
 #ifndef NK_SIM_VMATH_ISA_H
 #define NK_SIM_VMATH_ISA_H
 #include "convert.h"
+#include "gemm.h"
 #include "vmath.h"
 
 typedef void VmRowVV(const float *a, const float *b, float *dst, int64_t n);
@@ -13,6 +15,7 @@ typedef void VmRowAct(const VmActArg *arg, const float *x, float *dst, int64_t n
 typedef float VmRowReduce(const float *a, int64_t n, float init);
 typedef void VmRowBits(const VmBits *job, void *dst, int64_t n);
 typedef void VmRowInts(const VmInts *job, uint32_t *dst, int64_t n);
+typedef void GemmKernel(const Gemm *g);
 typedef void CvtLoad(const void *src, int64_t n, float *dst);
 typedef void CvtStore(const float *src, int64_t n, void *dst);
 
@@ -26,6 +29,7 @@ typedef struct VmIsa {
   VmRowReduce *reduce[VR_count];
   VmRowBits *bits;
   VmRowInts *ints;
+  GemmKernel *gemm;
   CvtLoad *load[DT_count]; /* NULL: no single element per container */
   CvtStore *store[DT_count];
   CvtLoad *load_fp4; /* n is the number of nibbles, a multiple of 4 */

@@ -1,9 +1,9 @@
 /* vmath_math.h -- elementary functions on vectors. The only file that sees SLEEF.
 
-   SLEEF's "cinz" family is its deterministic one for CPUs without FMA: the SSE2, AVX and AVX-512 members return the same
-   bits for every input. What is composed of exponentials (and exp, tanh, erf themselves) is computed here in f64 with
-   polynomials good to about 1e-10 and rounded once: right to within 0.51 ulp of f32 without tricks against
-   cancellation, and faster than the FMA-less f32 functions. */
+   SLEEF's "cinz" family is its deterministic one for CPUs without FMA: the SSE2, AVX and AVX-512 members return the
+   same bits for every input. What is composed of exponentials (and tanh and erf, where the FMA-less f32 functions are
+   slow) is computed here in f64 with polynomials good to about 1e-10 and rounded once: right to within 0.51 ulp of f32
+   without tricks against cancellation. */
 #ifndef NK_SIM_VMATH_MATH_H
 #define NK_SIM_VMATH_MATH_H
 #include <sleef.h>
@@ -23,12 +23,14 @@
 #define SLEEF2(f, u, x, y) SLEEF_NAME(f, u)(x, y)
 #else
 #define SLEEF_ONE(f, u) Sleef_cinz_##f##f1_##u##purec
-#define SLEEF1(f, u, x) ((vf){SLEEF_ONE(f, u)(x[0]), SLEEF_ONE(f, u)(x[1]), SLEEF_ONE(f, u)(x[2]), SLEEF_ONE(f, u)(x[3])})
-#define SLEEF2(f, u, x, y)                                                                         \
-  ((vf){SLEEF_ONE(f, u)(x[0], y[0]), SLEEF_ONE(f, u)(x[1], y[1]), SLEEF_ONE(f, u)(x[2], y[2]),     \
+#define SLEEF1(f, u, x) \
+  ((vf){SLEEF_ONE(f, u)(x[0]), SLEEF_ONE(f, u)(x[1]), SLEEF_ONE(f, u)(x[2]), SLEEF_ONE(f, u)(x[3])})
+#define SLEEF2(f, u, x, y)                                                                     \
+  ((vf){SLEEF_ONE(f, u)(x[0], y[0]), SLEEF_ONE(f, u)(x[1], y[1]), SLEEF_ONE(f, u)(x[2], y[2]), \
         SLEEF_ONE(f, u)(x[3], y[3])})
 #endif
 
+static inline vf v_exp(vf x) { return SLEEF1(exp, u10, x); }
 static inline vf v_log(vf x) { return SLEEF1(log, u10, x); }
 static inline vf v_sin(vf x) { return SLEEF1(sin, u10, x); }
 static inline vf v_cos(vf x) { return SLEEF1(cos, u10, x); }
@@ -51,12 +53,10 @@ static inline vf v_mod(vf a, vf b) {
 /* ---- f64 cores. Their results for NaN do not matter: the row loops put NaN where x is NaN. ---- */
 #define v_wide(f, x) d_join(f(d_low(x)), f(d_high(x)))
 
-static inline vd d_at_least(vd x, double lo) { return d_sel(d_lt(x, d_set(lo)), d_set(lo), x); }
-static inline vd d_at_most(vd x, double hi) { return d_sel(d_lt(d_set(hi), x), d_set(hi), x); }
+static inline vd d_at_least(vd x, double lo) { return d_max(x, d_set(lo)); }
+static inline vd d_at_most(vd x, double hi) { return d_min(x, d_set(hi)); }
 static inline vd d_abs(vd x) { return (vd)((vl)x & (INT64_MAX - (vl){0})); }
-static inline vd d_sign_of(vd magnitude, vd sign) {
-  return (vd)((vl)magnitude | ((vl)sign & (INT64_MIN - (vl){0})));
-}
+static inline vd d_sign_of(vd magnitude, vd sign) { return (vd)((vl)magnitude | ((vl)sign & (INT64_MIN - (vl){0}))); }
 
 /* e^x for any x; what is outside [-708, 709] is taken there, where f32 has long reached 0 or inf. Adding 1.5 * 2^52
    rounds x / ln 2 to a whole number n and leaves n in the low bits, from where the shift moves it to the exponent. */
@@ -77,10 +77,11 @@ static inline vd d_exp(vd x) {
 /* e^(z^2) erfc(z) for 0 <= z <= 29. */
 static inline vd d_erfcx(vd z) {
   vd t = (z - 3.0) / (z + 3.0);
-  static const double c[] = {0x1.40c522dad4c2fp+0,   -0x1.15c084196935dp-3, -0x1.85a1831f8ff4bp-5, 0x1.09834fc0fca25p-3,
-                             -0x1.e88a38c54af09p-4,  0x1.17cc290a61ed9p-4,  -0x1.8594342e8dc4cp-6, 0x1.4a405a290a14ep-9,
-                             0x1.f48de166ff0cfp-10,  -0x1.8b7035ab372f2p-11, -0x1.13ef24c3d51ffp-13,
-                             0x1.7df5aa8c428e7p-14,  0x1.1f9c0a3c8145ap-16};
+  static const double c[] = {0x1.40c522dad4c2fp+0,   -0x1.15c084196935dp-3,  -0x1.85a1831f8ff4bp-5,
+                             0x1.09834fc0fca25p-3,   -0x1.e88a38c54af09p-4,  0x1.17cc290a61ed9p-4,
+                             -0x1.8594342e8dc4cp-6,  0x1.4a405a290a14ep-9,   0x1.f48de166ff0cfp-10,
+                             -0x1.8b7035ab372f2p-11, -0x1.13ef24c3d51ffp-13, 0x1.7df5aa8c428e7p-14,
+                             0x1.1f9c0a3c8145ap-16};
   vd p = d_set(c[12]);
   for (int i = 11; i >= 0; i--) p = p * t + c[i];
   return p / (1.0 + 2.0 * z);
@@ -143,7 +144,7 @@ static inline vd d_mish(vd x) {
   return d_left(x) * (n / (n + 2.0));
 }
 static inline vf v_softplus(vf x) {
-  vf e = v_wide(d_exp, -v_abs(x));
-  return v_max(x, v_set(0.0f)) + SLEEF1(log1p, u10, e);
+  vf e = v_wide(d_exp, -v_abs(x)), log = SLEEF1(log1p, u10, e);
+  return v_max(x, v_set(0.0f)) + v_sel(v_lt(e, v_set(0x1p-25f)), e, log);
 }
 #endif

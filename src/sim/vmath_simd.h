@@ -47,17 +47,15 @@ static inline uint32_t v_bits(vm m) { return m; }
 static inline vf v_sqrt(vf a) { return _mm512_sqrt_ps(a); }
 static inline vmd d_lt(vd a, vd b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
 static inline vd d_sel(vmd m, vd a, vd b) { return _mm512_mask_blend_pd(m, b, a); }
+static inline vd d_max(vd a, vd b) { return _mm512_max_pd(a, b); } /* either may come out when one is NaN */
+static inline vd d_min(vd a, vd b) { return _mm512_min_pd(a, b); }
 static inline vd d_low(vf a) { return _mm512_cvtps_pd(_mm512_castps512_ps256(a)); }
 static inline vd d_high(vf a) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1)); }
 static inline vf d_join(vd lo, vd hi) {
   return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(lo)), _mm512_cvtpd_ps(hi), 1);
 }
-static inline vf v_ld_part(const float *p, int64_t n) {
-  return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
-}
-static inline void v_st_part(float *p, vf v, int64_t n) {
-  _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), v);
-}
+static inline vf v_ld_part(const float *p, int64_t n) { return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p); }
+static inline void v_st_part(float *p, vf v, int64_t n) { _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), v); }
 #else
 typedef vi vm;
 typedef vl vmd;
@@ -77,6 +75,8 @@ static inline void v_st_part(float *p, vf v, int64_t n) { memcpy(p, &v, (size_t)
 #if VL == 8
 static inline vf v_sel(vm m, vf a, vf b) { return _mm256_blendv_ps(b, a, (__m256)m); }
 static inline vd d_sel(vmd m, vd a, vd b) { return _mm256_blendv_pd(b, a, (__m256d)m); }
+static inline vd d_max(vd a, vd b) { return _mm256_max_pd(a, b); }
+static inline vd d_min(vd a, vd b) { return _mm256_min_pd(a, b); }
 static inline uint32_t v_bits(vm m) { return (uint32_t)_mm256_movemask_ps((__m256)m); }
 static inline vf v_sqrt(vf a) { return _mm256_sqrt_ps(a); }
 static inline vd d_low(vf a) { return _mm256_cvtps_pd(_mm256_castps256_ps128(a)); }
@@ -88,14 +88,16 @@ static inline vd d_sel(vmd m, vd a, vd b) { return (vd)((m & (vl)a) | (~m & (vl)
 #if defined(__SSE2__)
 static inline uint32_t v_bits(vm m) { return (uint32_t)_mm_movemask_ps((__m128)m); }
 static inline vf v_sqrt(vf a) { return _mm_sqrt_ps(a); }
+static inline vd d_max(vd a, vd b) { return _mm_max_pd(a, b); }
+static inline vd d_min(vd a, vd b) { return _mm_min_pd(a, b); }
 static inline vd d_low(vf a) { return _mm_cvtps_pd(a); }
 static inline vd d_high(vf a) { return _mm_cvtps_pd(_mm_movehl_ps(a, a)); }
 static inline vf d_join(vd lo, vd hi) { return _mm_movelh_ps(_mm_cvtpd_ps(lo), _mm_cvtpd_ps(hi)); }
 #else
-static inline uint32_t v_bits(vm m) {
-  return (uint32_t)((m[0] & 1) | (m[1] & 2) | (m[2] & 4) | (m[3] & 8));
-}
+static inline uint32_t v_bits(vm m) { return (uint32_t)((m[0] & 1) | (m[1] & 2) | (m[2] & 4) | (m[3] & 8)); }
 static inline vf v_sqrt(vf a) { return (vf){sqrtf(a[0]), sqrtf(a[1]), sqrtf(a[2]), sqrtf(a[3])}; }
+static inline vd d_max(vd a, vd b) { return d_sel(d_lt(b, a), a, b); }
+static inline vd d_min(vd a, vd b) { return d_sel(d_lt(a, b), a, b); }
 static inline vd d_low(vf a) { return (vd){a[0], a[1]}; }
 static inline vd d_high(vf a) { return (vd){a[2], a[3]}; }
 static inline vf d_join(vd lo, vd hi) { return (vf){(float)lo[0], (float)lo[1], (float)hi[0], (float)hi[1]}; }
@@ -122,12 +124,8 @@ static inline vf v_min(vf a, vf b) {
   r = v_sel(v_eq(a, b), (vf)((vi)a | (vi)b), r);
   return v_sel(v_unord(a, b), v_nan(), r);
 }
-static inline vf v_abs_max(vf a, vf b) {
-  return v_sel(v_unord(a, b), v_nan(), v_sel(v_lt(v_abs(b), v_abs(a)), a, b));
-}
-static inline vf v_abs_min(vf a, vf b) {
-  return v_sel(v_unord(a, b), v_nan(), v_sel(v_lt(v_abs(a), v_abs(b)), a, b));
-}
+static inline vf v_abs_max(vf a, vf b) { return v_sel(v_unord(a, b), v_nan(), v_sel(v_lt(v_abs(b), v_abs(a)), a, b)); }
+static inline vf v_abs_min(vf a, vf b) { return v_sel(v_unord(a, b), v_nan(), v_sel(v_lt(v_abs(a), v_abs(b)), a, b)); }
 
 /* From 2^23 up every float is whole; below, the way through int32 is exact. */
 static inline vf v_trunc(vf x) {
@@ -143,7 +141,5 @@ static inline vf v_ceil(vf x) {
   vf t = v_trunc(x);
   return v_sign_of(v_sel(v_lt(t, x), t + v_set(1.0f), t), x);
 }
-static inline vf v_sign(vf x) {
-  return v_sel(v_true(x), v_sign_of(v_set(1.0f), x), v_set(0.0f));
-}
+static inline vf v_sign(vf x) { return v_sel(v_true(x), v_sign_of(v_set(1.0f), x), v_set(0.0f)); }
 #endif

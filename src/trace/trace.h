@@ -24,7 +24,7 @@ typedef struct Trace {
   int64_t program;       /* linear id of the program being traced */
   uint32_t loc, iter;    /* where the next instruction comes from; set by the driver before each call */
   TrLoop *loop;          /* open traced and device loops, innermost first */
-  uint64_t serial;       /* unique per session in the process: tiles remember it */
+  uint64_t serial;       /* unique per program of a session in the process: tiles and index values remember it */
   void *impl;            /* private: written-ness, per-program tables */
 } Trace;
 
@@ -42,8 +42,9 @@ const IrTile *tr_ndarray(Trace *t, const IrBufSpec *spec);
 const IrTile *tr_constant(Trace *t, const IrBufSpec *spec);   /* kind BUF_CONST, HBM; equal ones are shared */
 const IrTile *tr_cast(Trace *t, const IrTile *tile, DType to);/* view with another dtype over the same bytes */
 
-/* Appends one instruction after checking it (ir_check_ins). v: one per parameter of the row, defaults already filled in.
-   Also tracks written-ness and values carried between iterations of affine_range (warning). */
+/* Appends one instruction after checking it (ir_check_ins). v: one per parameter of the row, defaults already filled in; lists and strings
+   must live as long as t->m (its arena). Also tracks written-ness and values carried between iterations of affine_range (warning).
+   A refused instruction leaves nothing behind. */
 IrIns *tr_emit(Trace *t, Op op, const IrVal *v, const char *label);
 
 /* Registers and affine index values. */
@@ -53,12 +54,12 @@ bool tr_affine(Trace *t, int n, const int64_t *coef, const uint32_t *idx, int64_
 
 /* Loops. kind names the public function for messages. Traced loops only bracket iterations. */
 typedef enum TrRange { TR_AFFINE, TR_SEQUENTIAL, TR_STATIC } TrRange;
-bool tr_iter_begin(Trace *t, TrRange kind, int64_t value);  /* first call opens the loop, later ones end the previous iteration */
-bool tr_iter_close(Trace *t);                               /* also on break and error */
-bool tr_for_begin(Trace *t, IrVal lower, IrVal upper, int64_t step, uint32_t *idx);
-bool tr_for_end(Trace *t);
-bool tr_while_begin(Trace *t, uint32_t reg);
-bool tr_while_end(Trace *t);
+uint32_t tr_loop_open(Trace *t, TrRange kind);              /* at t->loc, the line of the `for`; the handle is never 0 nor reused */
+bool tr_iter_begin(Trace *t, uint32_t loop, int64_t value); /* ends the previous iteration, and inner loops left open */
+bool tr_loop_close(Trace *t, uint32_t loop);                /* also on break and error; a loop already closed is no fault */
+uint32_t tr_for_begin(Trace *t, IrVal lower, IrVal upper, int64_t step, uint32_t *idx); /* handle, 0 on error */
+uint32_t tr_while_begin(Trace *t, uint32_t reg);
+bool tr_device_end(Trace *t, uint32_t loop);                /* must be the innermost open device loop */
 bool tr_no_reorder(Trace *t, bool open);                    /* nesting counted; one open at the end is an error */
 
 /* Returns of the current program, then its end: checks outputs (in shared_hbm, written), merges with earlier programs. */
@@ -66,6 +67,8 @@ bool tr_return(Trace *t, const IrTile *const *outputs, uint32_t n, bool is_seque
 bool tr_end_program(Trace *t);
 /* After the last program: names outputs, allocate_pending_tensors (ir_place), verifies. The caller owns the module. */
 IrModule *tr_finish(Trace *t);
+/* Fills in the place of a failure (t->loc, its call chain, the iterations) and returns false. */
+bool tr_fail_here(Trace *t);
 /* Warnings of the session, '\n'-terminated lines ("warning: ..."). */
 const char *tr_warnings(const Trace *t);
 #endif

@@ -1,0 +1,209 @@
+/* config.c -- emit room: encode_backend_config. base64 of compact JSON, byte-stable: fixed key order, no white space, exact
+   numbers. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base64.h"
+
+static void put_shape(JsonWriter *w, const IrBuf *b) {
+  json_key(w, "shape");
+  json_begin(w, '[');
+  for (int i = 0; i < b->rank; i++) json_int(w, b->shape[i]);
+  json_end(w, ']');
+}
+
+static void put_tensor_type(JsonWriter *w, const char *name, const IrBuf *b) {
+  json_begin(w, '{');
+  json_key(w, "name");
+  json_cstr(w, name);
+  json_key(w, "dtype");
+  json_cstr(w, dtype_name(b->dtype));
+  put_shape(w, b);
+  json_end(w, '}');
+}
+
+void config_put_grid(JsonWriter *w, const Artifact *a) {
+  json_begin(w, '[');
+  for (int i = 0; i < a->module->ngrid; i++) json_int(w, a->module->grid[i]);
+  json_end(w, ']');
+}
+
+void config_put_returns(JsonWriter *w, const Artifact *a) {
+  json_begin(w, '[');
+  for (uint32_t k = 0; k < a->noutputs; k++) put_tensor_type(w, a->output_names[k], artifact_output(a, k));
+  json_end(w, ']');
+}
+
+void config_put_dims(JsonWriter *w, const Artifact *a) {
+  json_begin(w, '{');
+  json_key(w, "operands");
+  json_begin(w, '[');
+  for (uint32_t i = 0; i < a->ninputs; i++) put_tensor_type(w, a->input_names[i], artifact_input(a, i));
+  json_end(w, ']');
+  json_key(w, "outputs");
+  config_put_returns(w, a);
+  json_end(w, '}');
+}
+
+void config_put_aliases(JsonWriter *w, const Artifact *a) {
+  json_begin(w, '[');
+  for (uint32_t i = 0; i < a->module->naliases; i++) {
+    json_begin(w, '[');
+    json_int(w, a->module->aliases[i].operand);
+    json_int(w, a->module->aliases[i].output);
+    json_end(w, ']');
+  }
+  json_end(w, ']');
+}
+
+void config_put_names(JsonWriter *w, const char *const *names, uint32_t n) {
+  json_begin(w, '[');
+  for (uint32_t i = 0; i < n; i++) json_cstr(w, names[i]);
+  json_end(w, ']');
+}
+
+static void put_base64(JsonWriter *w, const void *data, size_t n) {
+  Text b64;
+  text_init(&b64, w->out->alloc);
+  base64_encode(&b64, data, n);
+  json_cstr(w, text_str(&b64));
+  if (b64.oom) w->out->oom = true;
+  text_free(&b64);
+}
+
+void config_put_tensor(JsonWriter *w, const ConstTensor *t) {
+  json_begin(w, '{');
+  json_key(w, "name");
+  json_cstr(w, t->name);
+  json_key(w, "kind");
+  json_cstr(w, "tensor");
+  json_key(w, "dtype");
+  json_cstr(w, dtype_name(t->buf->dtype));
+  put_shape(w, t->buf);
+  json_key(w, "data");
+  put_base64(w, t->buf->data, (size_t)(t->buf->count * dtype_bytes(t->buf->dtype)));
+  json_end(w, '}');
+}
+
+/* A Lua string may hold any bytes; JSON text may not. */
+static bool is_text(const char *s, size_t n) { return text_is_utf8(s, n, NULL) && (n == 0 || !memchr(s, '\0', n)); }
+
+static const char *kind_name(const ConstValue *v) {
+  static const char *const names[] = {[CONST_NIL] = "nil",       [CONST_BOOL] = "bool",   [CONST_INT] = "int",
+                                      [CONST_FLOAT] = "float",   [CONST_STRING] = "string", [CONST_TOKEN] = "token",
+                                      [CONST_FUNCTION] = "function", [CONST_TUPLE] = "tuple"};
+  return v->kind == CONST_STRING && !is_text(v->s, v->len) ? "bytes" : names[v->kind];
+}
+
+static void put_const(JsonWriter *w, const ConstValue *v);
+
+static void put_const_value(JsonWriter *w, const ConstValue *v) {
+  switch (v->kind) {
+    case CONST_NIL:
+      json_null(w);
+      break;
+    case CONST_BOOL:
+      json_bool(w, v->b);
+      break;
+    case CONST_INT:
+      json_int(w, v->i);
+      break;
+    case CONST_FLOAT:
+      json_double(w, v->f);
+      break;
+    case CONST_STRING:
+      if (!is_text(v->s, v->len)) {
+        put_base64(w, v->s, v->len);
+        break;
+      }
+      json_string(w, v->s, v->len);
+      break;
+    case CONST_TOKEN:
+    case CONST_FUNCTION:
+      json_string(w, v->s, v->len);
+      break;
+    case CONST_TUPLE:
+      json_begin(w, '[');
+      for (uint32_t i = 0; i < v->nitems; i++) put_const(w, &v->items[i]);
+      json_end(w, ']');
+      break;
+  }
+}
+
+static void put_const(JsonWriter *w, const ConstValue *v) {
+  json_begin(w, '{');
+  if (v->name) {
+    json_key(w, "name");
+    json_cstr(w, v->name);
+  }
+  json_key(w, "kind");
+  json_cstr(w, kind_name(v));
+  json_key(w, "value");
+  put_const_value(w, v);
+  json_end(w, '}');
+}
+
+static void put_constants(JsonWriter *w, const Artifact *a) {
+  json_begin(w, '[');
+  for (uint32_t i = 0; i < a->nconstants; i++) put_const(w, &a->constants[i]);
+  for (uint32_t i = 0; i < a->ntensors; i++) config_put_tensor(w, &a->tensors[i]);
+  json_end(w, ']');
+}
+
+static void put_opts(JsonWriter *w, const Artifact *a) {
+  json_begin(w, '{');
+  for (uint32_t i = 0; i < a->nopts; i++) {
+    json_key(w, a->opts[i].key);
+    put_const_value(w, &a->opts[i].value);
+  }
+  json_end(w, '}');
+}
+
+static void put_config(JsonWriter *w, const Artifact *a) {
+  json_begin(w, '{');
+#define KEY(name, kind, write) \
+  json_key(w, #name);          \
+  write;
+#include "config.def"
+#undef KEY
+  json_end(w, '}');
+}
+
+/* Texts whose bytes must survive JSON. Names of operands are Lua identifiers; the rest may come from the user. */
+static bool check_texts(const Artifact *a, Diag *d) {
+  if (!is_text(a->func_name, strlen(a->func_name))) return DIAG(d, config_text, "func_name");
+  if (!is_text(a->ir, a->ir_len)) return DIAG(d, config_text, "a name or file in the program");
+  for (uint32_t i = 0; i < a->nopts; i++) {
+    const ConstValue *v = &a->opts[i].value;
+    if (!is_text(a->opts[i].key, strlen(a->opts[i].key))) return DIAG(d, config_text, "a key of opts");
+    if (v->kind == CONST_STRING && !is_text(v->s, v->len)) return DIAG(d, config_text, "a value of opts");
+  }
+  return true;
+}
+
+static bool keep(Artifact *a, const Text *text, const char **s, size_t *len) {
+  *s = text->oom ? NULL : arena_strdup(&a->arena, text_str(text), text->len);
+  *len = text->len;
+  return *s != NULL;
+}
+
+bool config_encode(Artifact *a, Diag *d) {
+  Text text;
+  text_init(&text, a->arena.alloc);
+  bool ok = ir_print(a->module, &text) && keep(a, &text, &a->ir, &a->ir_len);
+  if (!ok) DIAG0(d, nomem);
+  if (ok) ok = check_texts(a, d);
+  if (ok) {
+    text_clear(&text);
+    JsonWriter w = {.out = &text};
+    put_config(&w, a);
+    ok = keep(a, &text, &a->config_json, &a->config_json_len);
+    text_clear(&text);
+    if (ok) base64_encode(&text, a->config_json, a->config_json_len);
+    ok = ok && keep(a, &text, &a->backend_config, &a->backend_config_len);
+    if (!ok) DIAG0(d, nomem);
+  }
+  text_free(&text);
+  return ok;
+}

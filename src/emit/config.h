@@ -1,0 +1,21 @@
+/* config.h -- private to the emit room: what the writer and the reader of a backend_config share. */
+#ifndef NK_CONFIG_H
+#define NK_CONFIG_H
+#include "emit.h"
+
+typedef enum ConfigKey {
+#define KEY(name, kind, write) CONFIG_##name,
+#include "config.def"
+#undef KEY
+  CONFIG_count
+} ConfigKey;
+
+/* Everything that follows from the module alone, written into w: the reader compares it with what it was given. */
+void config_put_grid(JsonWriter *w, const Artifact *a);
+void config_put_dims(JsonWriter *w, const Artifact *a);
+void config_put_returns(JsonWriter *w, const Artifact *a);
+void config_put_aliases(JsonWriter *w, const Artifact *a);
+void config_put_names(JsonWriter *w, const char *const *names, uint32_t n);
+/* A constant tensor: {name, kind, dtype, shape, data}. */
+void config_put_tensor(JsonWriter *w, const ConstTensor *t);
+#endif

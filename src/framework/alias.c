@@ -1,0 +1,59 @@
+/* alias.c -- framework room: which outputs are operands (a kernel that writes in place and returns its argument), and what
+   a function does to its arguments. */
+#include "fw.h"
+
+static bool is_operand(const IrFunc *f, uint32_t buf) { return buf < f->nargs && f->bufs[buf]->kind == BUF_ARG; }
+
+static int32_t earlier_output(const IrModule *m, int32_t operand) {
+  for (uint32_t i = 0; i < m->naliases; i++)
+    if (m->aliases[i].operand == operand) return m->aliases[i].output;
+  return -1;
+}
+
+/* Every program returns the same outputs, so the first one is asked. */
+bool fw_generate_operand_output_aliases(const FwRequest *r, IrModule *m, Diag *d) {
+  const IrFunc *f = m->func[0];
+  m->naliases = 0;
+  m->aliases = arena_newn(&m->arena, IrAlias, f->nrets);
+  if (!m->aliases) return DIAG0(d, nomem);
+  for (uint32_t k = 0; k < f->nrets; k++) {
+    const IrBuf *b = f->bufs[f->rets[k]];
+    if (b->kind == BUF_CONST) return DIAG(d, alias_constant, r->func_name, k, b->name);
+    if (b->kind == BUF_VIEW && is_operand(f, b->base))
+      return DIAG(d, alias_mismatch, r->func_name, k, (int)b->base, f->bufs[b->base]->name);
+    if (!is_operand(f, b->id)) continue;
+    int32_t operand = (int32_t)b->id, before = earlier_output(m, operand);
+    if (before >= 0) return DIAG(d, alias_twice, r->func_name, (unsigned)before, k, operand, b->name);
+    m->aliases[m->naliases++] = (IrAlias){.operand = operand, .output = (int32_t)k};
+  }
+  return true;
+}
+
+static bool tile_is_of(const IrFunc *f, const IrTile *t, uint32_t arg) {
+  const IrBuf *b = f->bufs[t->buf];
+  return b->id == arg || (b->kind == BUF_VIEW && b->base == arg);
+}
+
+static bool value_is_of(const IrFunc *f, const IrVal *v, uint32_t arg) {
+  if (v->kind == V_TILE) return tile_is_of(f, v->u.tile, arg);
+  if (v->kind != V_TILES) return false;
+  for (uint32_t i = 0; i < v->n; i++)
+    if (tile_is_of(f, v->u.tiles[i], arg)) return true;
+  return false;
+}
+
+/* Is some tile of a parameter whose role is in the mask a view of the argument? A vector offset is HBM only and its index
+   tile is on chip, so it is never a view of an argument. */
+static bool touches(const IrFunc *f, uint32_t arg, unsigned roles) {
+  for (uint32_t i = 0; i < f->nins; i++) {
+    const IrIns *ins = f->ins[i];
+    if (ins->op >= OP_count) continue;
+    const OpInfo *op = &op_info[ins->op];
+    for (int p = 0; p < op->nparams; p++)
+      if ((roles & (1u << op->params[p].role)) && value_is_of(f, &ins->v[p], arg)) return true;
+  }
+  return false;
+}
+
+bool fw_operand_written(const IrFunc *f, uint32_t i) { return touches(f, i, 1u << DST | 1u << DST_OPT | 1u << INOUT); }
+bool fw_operand_read(const IrFunc *f, uint32_t i) { return touches(f, i, 1u << SRC | 1u << SRC_OPT | 1u << INOUT); }

@@ -1,0 +1,166 @@
+/* cache.c -- framework room: key bytes -> artifact. A hash finds, the full key bytes decide. Entries keep their order;
+   nothing leaves unless the cache has a limit, then the least recently used one does. */
+#include "cache.h"
+
+#include <string.h>
+
+#include "hash.h"
+
+typedef struct Entry {
+  struct Entry *prev, *next; /* order: oldest (with a limit: least recently used) first */
+  const Artifact *artifact;
+  uint64_t hash;
+  size_t n;
+  unsigned char key[];
+} Entry;
+
+struct FwCache {
+  Alloc alloc;
+  Entry **slots; /* open addressing, a power of two, at most half full */
+  size_t nslots;
+  Entry *first, *last;
+  int64_t count, limit, hits, misses, impure;
+  Text scratch, reason;
+};
+
+FwCache *fw_cache_new(Alloc alloc) {
+  FwCache *c = alloc_new(&alloc, sizeof *c);
+  if (!c) return NULL;
+  memset(c, 0, sizeof *c);
+  c->alloc = alloc;
+  text_init(&c->scratch, alloc);
+  text_init(&c->reason, alloc);
+  return c;
+}
+
+static void entry_free(FwCache *c, Entry *e) {
+  artifact_release(e->artifact);
+  alloc_free(&c->alloc, e, sizeof *e + e->n);
+}
+
+void fw_cache_clear(FwCache *c) {
+  for (Entry *e = c->first, *next; e; e = next) {
+    next = e->next;
+    entry_free(c, e);
+  }
+  alloc_free(&c->alloc, c->slots, c->nslots * sizeof *c->slots);
+  c->slots = NULL;
+  c->nslots = 0;
+  c->first = c->last = NULL;
+  c->count = c->hits = c->misses = c->impure = 0;
+  text_clear(&c->reason);
+}
+
+void fw_cache_free(FwCache *c) {
+  if (!c) return;
+  fw_cache_clear(c);
+  text_free(&c->scratch);
+  text_free(&c->reason);
+  Alloc alloc = c->alloc;
+  alloc_free(&alloc, c, sizeof *c);
+}
+
+/* The slot of a key, or the empty one where it belongs. */
+static Entry **find_slot(const FwCache *c, uint64_t hash, const void *key, size_t n) {
+  for (size_t i = hash & (c->nslots - 1);; i = (i + 1) & (c->nslots - 1)) {
+    Entry *e = c->slots[i];
+    if (!e || (e->hash == hash && e->n == n && memcmp(e->key, key, n) == 0)) return &c->slots[i];
+  }
+}
+
+static void unlink_entry(FwCache *c, Entry *e) {
+  *(e->prev ? &e->prev->next : &c->first) = e->next;
+  *(e->next ? &e->next->prev : &c->last) = e->prev;
+}
+
+static void append_entry(FwCache *c, Entry *e) {
+  e->prev = c->last;
+  e->next = NULL;
+  *(c->last ? &c->last->next : &c->first) = e;
+  c->last = e;
+}
+
+const Artifact *fw_cache_get(FwCache *c, const void *key, size_t n) {
+  Entry *e = c->nslots ? *find_slot(c, hash64(key, n), key, n) : NULL;
+  if (!e) {
+    c->misses++;
+    return NULL;
+  }
+  c->hits++;
+  if (c->limit && e != c->last) {
+    unlink_entry(c, e);
+    append_entry(c, e);
+  }
+  return e->artifact;
+}
+
+static bool rehash(FwCache *c, size_t nslots) {
+  Entry **slots = alloc_new(&c->alloc, nslots * sizeof *slots);
+  if (!slots) return false;
+  memset(slots, 0, nslots * sizeof *slots);
+  alloc_free(&c->alloc, c->slots, c->nslots * sizeof *c->slots);
+  c->slots = slots;
+  c->nslots = nslots;
+  for (Entry *e = c->first; e; e = e->next) *find_slot(c, e->hash, e->key, e->n) = e;
+  return true;
+}
+
+/* Removing from an open-addressed table: the entries behind it in its run are put in again. */
+static void remove_entry(FwCache *c, Entry *e) {
+  size_t mask = c->nslots - 1, i = (size_t)(find_slot(c, e->hash, e->key, e->n) - c->slots);
+  c->slots[i] = NULL;
+  for (i = (i + 1) & mask; c->slots[i]; i = (i + 1) & mask) {
+    Entry *moved = c->slots[i];
+    c->slots[i] = NULL;
+    *find_slot(c, moved->hash, moved->key, moved->n) = moved;
+  }
+  unlink_entry(c, e);
+  c->count--;
+  entry_free(c, e);
+}
+
+static void shrink(FwCache *c) {
+  while (c->limit && c->count > c->limit) remove_entry(c, c->first);
+}
+
+void fw_cache_limit(FwCache *c, int64_t cap) {
+  c->limit = cap;
+  shrink(c);
+}
+
+bool cache_put(FwCache *c, const void *key, size_t n, const Artifact *a) {
+  if ((size_t)(c->count + 1) * 2 > c->nslots && !rehash(c, c->nslots ? c->nslots * 2 : 16)) return false;
+  uint64_t hash = hash64(key, n);
+  Entry **slot = find_slot(c, hash, key, n);
+  if (*slot) {
+    const Artifact *before = (*slot)->artifact;
+    (*slot)->artifact = artifact_retain(a);
+    artifact_release(before);
+    return true;
+  }
+  Entry *e = alloc_new(&c->alloc, sizeof *e + n);
+  if (!e) return false;
+  *e = (Entry){.artifact = artifact_retain(a), .hash = hash, .n = n};
+  memcpy(e->key, key, n);
+  *slot = e;
+  append_entry(c, e);
+  c->count++;
+  shrink(c);
+  return true;
+}
+
+Text *cache_scratch(FwCache *c) {
+  text_clear(&c->scratch);
+  return &c->scratch;
+}
+
+void cache_count_impure(FwCache *c) { c->impure++; }
+
+void fw_cache_reason(FwCache *c, const char *reason) {
+  text_clear(&c->reason);
+  text_puts(&c->reason, reason);
+}
+
+FwCacheInfo fw_cache_info(const FwCache *c) {
+  return (FwCacheInfo){c->hits, c->misses, c->count, c->impure, c->reason.len ? c->reason.data : NULL};
+}

@@ -1,0 +1,11 @@
+/* cache.h -- private to the framework room: what specialize.c needs of a cache. */
+#ifndef NK_CACHE_H
+#define NK_CACHE_H
+#include "fw.h"
+
+/* Emptied storage for the key of the next look-up, so that a hit allocates nothing. */
+Text *cache_scratch(FwCache *c);
+/* Retains a; replaces an entry of the same key. */
+bool cache_put(FwCache *c, const void *key, size_t n, const Artifact *a);
+void cache_count_impure(FwCache *c);
+#endif

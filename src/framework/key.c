@@ -1,0 +1,84 @@
+/* key.c -- framework room: the canonical bytes of a request. Two calls share a specialization exactly when these bytes are
+   equal, so every field is tagged and has its length in front: no two requests spell the same bytes. */
+#include <string.h>
+
+#include "fw.h"
+
+static void put_byte(Text *key, unsigned char b) { text_putc(key, (char)b); }
+
+/* Little endian whatever the machine is, so that keys (and cache_key) are the same everywhere. */
+static void put_u64(Text *key, uint64_t v) {
+  char b[8];
+  for (int i = 0; i < 8; i++) b[i] = (char)(v >> (8 * i));
+  text_add(key, b, sizeof b);
+}
+
+static void put_bytes(Text *key, const void *s, size_t n) {
+  put_u64(key, n);
+  text_add(key, s, n);
+}
+
+static void put_str(Text *key, const char *s) { put_bytes(key, s ? s : "", s ? strlen(s) : 0); }
+
+static void put_double(Text *key, double f) {
+  uint64_t bits;
+  memcpy(&bits, &f, sizeof bits);
+  put_u64(key, f == f ? bits : UINT64_C(0x7ff8000000000000)); /* there is one NaN */
+}
+
+void fw_key_const(Text *key, const ConstValue *v) {
+  static const char tags[] = {[CONST_NIL] = 'n',    [CONST_BOOL] = 'b',  [CONST_INT] = 'i',      [CONST_FLOAT] = 'f',
+                              [CONST_STRING] = 's', [CONST_TOKEN] = 't', [CONST_FUNCTION] = 'F', [CONST_TUPLE] = '('};
+  put_byte(key, (unsigned char)tags[v->kind]);
+  switch (v->kind) {
+    case CONST_NIL:
+      break;
+    case CONST_BOOL:
+      put_byte(key, v->b);
+      break;
+    case CONST_INT:
+      put_u64(key, (uint64_t)v->i);
+      break;
+    case CONST_FLOAT:
+      put_double(key, v->f);
+      break;
+    case CONST_STRING:
+    case CONST_TOKEN:
+    case CONST_FUNCTION:
+      put_bytes(key, v->s, v->len);
+      break;
+    case CONST_TUPLE:
+      put_u64(key, v->nitems);
+      for (uint32_t i = 0; i < v->nitems; i++) fw_key_const(key, &v->items[i]);
+      break;
+  }
+}
+
+static void put_arg(Text *key, const FwArg *arg) {
+  put_str(key, arg->name);
+  if (!arg->is_tensor) {
+    fw_key_const(key, &arg->value);
+    return;
+  }
+  unsigned char head[3] = {'T', (unsigned char)arg->dtype, (unsigned char)arg->rank};
+  text_add(key, head, sizeof head);
+  for (int i = 0; i < arg->rank; i++) put_u64(key, (uint64_t)arg->shape[i]);
+}
+
+bool fw_generate_hash_key(const FwRequest *r, Text *key, Diag *d) {
+  put_str(key, NKILUA_BUILD_VERSION);
+  unsigned char head[4] = {(unsigned char)r->target, r->target_is_fallback, r->legacy, (unsigned char)r->ngrid};
+  text_add(key, head, sizeof head);
+  for (int i = 0; i < r->ngrid; i++) put_u64(key, (uint64_t)r->grid[i]);
+  put_str(key, r->func_name);
+  put_str(key, r->call_target ? r->call_target : EMIT_TARGET_NATIVE);
+  put_u64(key, r->nopts);
+  for (uint32_t i = 0; i < r->nopts; i++) {
+    put_str(key, r->opts[i].key);
+    fw_key_const(key, &r->opts[i].value);
+  }
+  put_u64(key, r->nargs);
+  for (uint32_t i = 0; i < r->nargs; i++) put_arg(key, &r->args[i]);
+  put_bytes(key, r->captured, r->ncaptured);
+  return key->oom ? DIAG0(d, nomem) : true;
+}

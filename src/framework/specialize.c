@@ -1,0 +1,115 @@
+/* specialize.c -- framework room: dump_config_with_boundargs, the one page everybody reads, from the bottom up:
+   key -> look up -> else TRACE -> return types -> aliases -> encode -> assemble -> store. A hit runs no Lua, copies nothing
+   and returns the same artifact. A module comes verified from whoever made it (tr_finish, ir_parse). */
+#include <string.h>
+
+#include "cache.h"
+#include "hash.h"
+
+static bool make_key(const FwPipeline *p, const FwRequest *r, Text *key, Diag *d) {
+  return p->generate_hash_key ? p->generate_hash_key(p->ud, r, key, d) : fw_generate_hash_key(r, key, d);
+}
+
+/* The default of translate_return_types: shapes and dtypes are the returned buffers', names are in the module. */
+static bool check_returns(const FwRequest *r, const IrModule *m, Diag *d) {
+  if (m->nfunc == 0 || m->func[0]->nrets == 0) return DIAG(d, no_output, r->func_name);
+  if (!m->output_names || !m->arg_names) return NK_BUG(d, "traced module without names");
+  return true;
+}
+
+static bool set_constants(Artifact *a, const FwRequest *r, Diag *d) {
+  Arena scratch;
+  arena_init(&scratch, a->arena.alloc);
+  ConstValue *list = arena_newn(&scratch, ConstValue, r->nargs);
+  uint32_t n = 0;
+  for (uint32_t i = 0; list && i < r->nargs; i++) {
+    if (r->args[i].is_tensor) continue;
+    list[n] = r->args[i].value;
+    list[n++].name = r->args[i].name;
+  }
+  bool ok = list && artifact_set_constants(a, list, n) && artifact_set_opts(a, r->opts, r->nopts);
+  arena_free(&scratch);
+  return ok || DIAG0(d, nomem);
+}
+
+/* One cache miss. The trace may come back here with the same cache, so a miss keeps its key to itself. */
+typedef struct Miss {
+  const FwPipeline *p;
+  const FwRequest *r;
+  Text key;
+  bool has_collectives, impure;
+  Diag *d;
+} Miss;
+
+static bool fill(Artifact *a, const Miss *miss) {
+  const FwRequest *r = miss->r;
+  const FwPipeline *p = miss->p;
+  char *hex = arena_alloc(&a->arena, 33);
+  a->func_name = arena_strdup(&a->arena, r->func_name, strlen(r->func_name));
+  if (!hex || !a->func_name) return DIAG0(miss->d, nomem);
+  hash_hex(miss->key.data, miss->key.len, hex);
+  a->cache_key = hex;
+  a->call_target = r->call_target ? r->call_target : EMIT_TARGET_NATIVE;
+  a->has_collectives = miss->has_collectives;
+  if (!set_constants(a, r, miss->d)) return false;
+  return p->encode_backend_config ? p->encode_backend_config(p->ud, r, a, miss->d) : config_encode(a, miss->d);
+}
+
+/* assemble_result: everything the custom-call needs, in one immutable value. */
+static Artifact *assemble(const IrModule *m, const Miss *miss) {
+  Artifact *a = artifact_new(m->arena.alloc, m);
+  if (!a) {
+    DIAG0(miss->d, nomem);
+    return NULL;
+  }
+  const FwPipeline *p = miss->p;
+  if (fill(a, miss) && (!p->assemble_result || p->assemble_result(p->ud, miss->r, a, miss->d))) return a;
+  artifact_release(a);
+  return NULL;
+}
+
+/* Re-executes the body and builds the artifact. */
+static Artifact *trace_and_assemble(Miss *miss) {
+  const FwPipeline *p = miss->p;
+  const FwRequest *r = miss->r;
+  Diag *d = miss->d;
+  IrModule *m = p->specialize_and_call(p->ud, r, &miss->has_collectives, &miss->impure, d);
+  if (!m) return NULL;
+  bool ok = p->translate_return_types ? p->translate_return_types(p->ud, r, m, d) : check_returns(r, m, d);
+  if (ok)
+    ok = p->generate_operand_output_aliases ? p->generate_operand_output_aliases(p->ud, r, m, d)
+                                            : fw_generate_operand_output_aliases(r, m, d);
+  Artifact *a = ok ? assemble(m, miss) : NULL;
+  ir_release(m);
+  return a;
+}
+
+/* What the trace of a miss made, stored unless the run changed what the key was made of. */
+static const Artifact *trace_and_store(FwCache *c, Miss *miss) {
+  Artifact *made = trace_and_assemble(miss);
+  if (!made || !c) return made;
+  if (miss->impure) {
+    cache_count_impure(c);
+  } else if (!cache_put(c, miss->key.data, miss->key.len, made)) {
+    artifact_release(made);
+    DIAG0(miss->d, nomem);
+    return NULL;
+  }
+  return made;
+}
+
+const Artifact *fw_specialize(FwCache *c, const FwPipeline *p, const FwRequest *r, Alloc alloc, Diag *d) {
+  Miss miss = {.p = p, .r = r, .d = d};
+  text_init(&miss.key, alloc);
+  Text *key = c ? cache_scratch(c) : &miss.key;
+  const Artifact *a = NULL;
+  if (make_key(p, r, key, d)) {
+    a = c ? fw_cache_get(c, key->data, key->len) : NULL;
+    if (a) return artifact_retain(a);
+    if (c) text_add(&miss.key, key->data, key->len);
+    if (miss.key.oom) DIAG0(d, nomem);
+    if (!miss.key.oom) a = trace_and_store(c, &miss);
+  }
+  text_free(&miss.key);
+  return a;
+}

@@ -1,0 +1,96 @@
+/* checks_dma.c -- ir room: what DMA refuses beyond the shared rules. */
+#include "check_util.h"
+
+static bool plain_dtype(DType d) { return dtype_is_float(d) || dtype_is_int(d); }
+
+/* Descriptor modes: none is static, hwdge cannot index rows or convert, swdge can do all. */
+static bool check_dge(const IrCheck *c, int mode, const IrTile *dst, const IrTile *src) {
+  const char *name = enum_name(ET_dge_mode, mode);
+  bool vec = dst->vec || src->vec, dyn = dst->dyn || src->dyn;
+  if (mode == dge_mode_none && (vec || dyn))
+    return BAD(c, argument_value, "dge_mode", name, "a view with a run-time offset needs swdge or hwdge");
+  if (mode != dge_mode_hwdge) return true;
+  if (c->gen < gen3) return BAD(c, argument_generation, "dge_mode hwdge", 3, target_name(c->module->target), (int)c->gen);
+  if (vec) return BAD(c, argument_value, "dge_mode", name, "a vector offset needs swdge");
+  if (dtype_of(c, dst) != dtype_of(c, src))
+    return BAD(c, dtype_mismatch, "dst", "src (dge_mode hwdge)", dtype_name(dtype_of(c, dst)),
+               dtype_name(dtype_of(c, src)));
+  return true;
+}
+
+/* `engine` names the queue that issues the transfer. */
+static bool check_queue(const IrCheck *c, int queue, int mode) {
+  if (queue == engine_unknown) return true;
+  if (queue == engine_gpsimd) {
+    if (mode == dge_mode_unknown || mode == dge_mode_swdge) return true;
+    return BAD(c, argument_value, "engine", "gpsimd", "it issues transfers with dge_mode swdge only");
+  }
+  if (queue != engine_scalar && queue != engine_sync)
+    return BAD(c, engine_set, engine_name(queue), "scalar, sync, gpsimd");
+  if (mode == dge_mode_unknown || mode == dge_mode_hwdge) {
+    if (c->gen >= gen3) return true;
+    return BAD(c, argument_generation, "engine scalar or sync", 3, target_name(c->module->target), (int)c->gen);
+  }
+  return BAD(c, argument_value, "engine", engine_name(queue), "it issues transfers with dge_mode hwdge only");
+}
+
+bool check_dma_copy(const IrCheck *c) {
+  const Args_dma_copy *a = ARGS(dma_copy, c->ins);
+  const IrTile *dst = a->dst.u.tile, *src = a->src.u.tile;
+  int mode = (int)a->dge_mode.u.i;
+  DType d = dtype_of(c, dst), s = dtype_of(c, src);
+  bool ok = true;
+  if (d != s && !(plain_dtype(d) && plain_dtype(s)))
+    ok = BAD(c, dtype_mismatch, "dst", "src (packed and scale types do not convert)", dtype_name(d), dtype_name(s));
+  if (dst->vec && src->vec)
+    ok = BAD(c, instruction_invalid, "only one of dst and src may have a vector offset");
+  if (a->oob_mode.u.i == oob_mode_skip && !dst->vec && !src->vec && !dst->dyn && !src->dyn)
+    ok = BAD(c, argument_value, "oob_mode", "skip", "it needs a view with a run-time offset");
+  return check_dge(c, mode, dst, src) && check_queue(c, (int)a->engine.u.i, mode) && ok;
+}
+
+/* The order of axes per rank: 2-D (1,0), 3-D (2,1,0), 4-D (3,1,2,0). */
+static const int64_t *transpose_order(int rank) {
+  static const int64_t order[3][4] = {{1, 0}, {2, 1, 0}, {3, 1, 2, 0}};
+  return rank >= 2 && rank <= 4 ? order[rank - 2] : NULL;
+}
+
+static bool check_hwdge_transpose(const IrCheck *c, const IrTile *src) {
+  Say s;
+  int64_t rows = src->dim[0].count, last = src->dim[src->rank - 1].count, inner = src->dim[src->rank - 2].count;
+  bool few = rows == 1 || rows == 2 || rows == 4 || rows == 8 || rows == 16;
+  bool fits = src->rank == 2 ? rows == 16 : few && rows * inner % 16 == 0;
+  if (fits && last <= 128 && dtype_bytes(dtype_of(c, src)) == 2) return true;
+  return BAD(c, shape_required, "src (dge_mode hwdge)",
+             "[16,n<=128] or, in 3-D and 4-D, [1|2|4|8|16,...] with a multiple of 16 rows, of a 2-byte dtype",
+             text_of(c, src, &s));
+}
+
+bool check_dma_transpose(const IrCheck *c) {
+  const Args_dma_transpose *a = ARGS(dma_transpose, c->ins);
+  const IrTile *dst = a->dst.u.tile, *src = a->src.u.tile;
+  Say s, want;
+  const int64_t *order = transpose_order(src->rank);
+  if (!order) return BAD(c, shape_required, "src", "of 2 to 4 dimensions", text_of(c, src, &s));
+  bool same = a->axes.kind == V_NONE || (int)a->axes.n == src->rank;
+  int64_t shape[4] = {0};
+  bool fits = dst->rank == src->rank;
+  for (int i = 0; i < src->rank; i++) {
+    shape[i] = src->dim[order[i]].count;
+    if (same && a->axes.kind != V_NONE && a->axes.u.ints[i] != order[i]) same = false;
+    if (fits && dst->dim[i].count != shape[i]) fits = false;
+  }
+  bool ok = true;
+  if (!same) {
+    Say got;
+    int n = a->axes.n > IR_MAX_RANK ? IR_MAX_RANK : (int)a->axes.n;
+    say_shape(order, src->rank, &want);
+    ok = BAD(c, shape_required, "axes", want.s, say_shape(a->axes.u.ints, n, &got));
+  }
+  if (!fits) ok = BAD(c, shape_required, "dst", say_shape(shape, src->rank, &want), text_of(c, dst, &s));
+  if (a->oob_mode.u.i == oob_mode_skip && !src->dyn)
+    ok = BAD(c, argument_value, "oob_mode", "skip", "it needs a src view with a run-time offset");
+  int mode = (int)a->dge_mode.u.i;
+  if (!check_dge(c, mode, dst, src)) ok = false;
+  return (mode != dge_mode_hwdge || check_hwdge_transpose(c, src)) && ok;
+}

@@ -1,0 +1,304 @@
+/* verify_ins.c -- ir room: one instruction against its row: kinds, memory, dtypes, generation, ranges; then its rules, then
+   its own check. A good instruction costs no allocation and no string; every fault of a bad one is reported. */
+#include <stdio.h>
+
+#include "check_util.h"
+
+#define EM_COMPUTE (EM_TENSOR | EM_VECTOR | EM_SCALAR | EM_GPSIMD)
+#define VK(kind) (1u << (kind))
+#define V_INT_OR_IDX (VK(V_INT) | VK(V_IDX))
+
+static const struct {
+  uint32_t legal; /* mask of VK */
+  const char *what;
+} kinds[] = {
+    [K_tile] = {VK(V_TILE), "a tensor"},
+    [K_column] = {VK(V_TILE), "a (P,1) tensor"},
+    [K_number] = {VK(V_NUM), "a number"},
+    [K_number_or_column] = {VK(V_NUM) | VK(V_TILE), "a number or a (P,1) tensor"},
+    [K_number_or_tile] = {VK(V_NUM) | VK(V_TILE), "a number or a tensor"},
+    [K_alu] = {VK(V_INT), "an operator"},
+    [K_act] = {VK(V_INT), "an activation function"},
+    [K_enum] = {VK(V_INT), "a member of its enumeration"},
+    [K_flag] = {VK(V_INT), "true or false"},
+    [K_tristate] = {VK(V_INT), "true, false or absent"},
+    [K_int] = {VK(V_INT), "an integer"},
+    [K_ints] = {VK(V_INTS), "a list of integers"},
+    [K_int_or_ints] = {VK(V_INT) | VK(V_INTS), "an integer or a list of integers"},
+    [K_pairs] = {VK(V_PAIRS), "a list of [step, num] pairs"},
+    [K_tiles] = {VK(V_TILES), "a list of tensors"},
+    [K_reg] = {VK(V_REG), "a register"},
+    [K_int_or_reg] = {V_INT_OR_IDX | VK(V_REG), "an integer or a register"},
+    [K_str] = {VK(V_STR), "a string"},
+};
+
+/* ---- tiles */
+
+static bool bad_dtype(const IrCheck *c, const IrParam *p, const IrTile *t, uint32_t legal) {
+  Say s, l;
+  bool act = c->ins->op == OP_activation || c->ins->op == OP_activation_reduce;
+  const int at = (int)(p - c->op->params);
+  if (act && op_param(c->op, "bias", 4) == at)
+    return BAD(c, activation_bias_invalid_type, p->name, text_of(c, t, &s), say_dtypes(legal, &l));
+  if (act && op_param(c->op, "scale", 5) == at)
+    return BAD(c, activation_scale_invalid_type, p->name, text_of(c, t, &s), say_dtypes(legal, &l));
+  return BAD(c, unsupported_dtype, p->name, text_of(c, t, &s), say_dtypes(legal, &l));
+}
+
+static bool bad_column(const IrCheck *c, const IrParam *p, const IrTile *t) {
+  Say s;
+  bool act = c->ins->op == OP_activation || c->ins->op == OP_activation_reduce;
+  if (act && op_param(c->op, "scale", 5) == (int)(p - c->op->params))
+    return BAD(c, activation_scale_scalar_or_vector, p->name, text_of(c, t, &s));
+  return BAD(c, column_expected, p->name, text_of(c, t, &s));
+}
+
+static bool bad_start(const IrCheck *c, const IrParam *p, const IrTile *t, int64_t first) {
+  Say s;
+  int64_t n = tile_parts(t);
+  const char *legal = n > 64 ? "0 only" : n > 32 ? "0 or 64" : "0, 32, 64 or 96";
+  return BAD(c, start_partition, p->name, LL(first), LL(n), legal, text_of(c, t, &s));
+}
+
+/* Free dims once neighbours that form one run are merged: the address generators walk at most 4. */
+static int free_dims(const IrTile *t) {
+  int n = 0;
+  IrDim run = {0, 1};
+  for (int i = 1; i < t->rank; i++) {
+    IrDim d = t->dim[i];
+    if (d.count == 1) continue;
+    if (n && run.stride == d.stride * d.count) {
+      run = (IrDim){d.stride, run.count * d.count};
+    } else {
+      run = d;
+      n++;
+    }
+  }
+  return n;
+}
+
+/* What only the compute engines ask of an on-chip operand. */
+static bool check_compute_tile(const IrCheck *c, const IrParam *p, const IrTile *t, const IrBuf *b) {
+  bool ok = true;
+  Say s;
+  int64_t first = b->part + (t->whole ? 0 : t->offset / buf_row(b)), n = tile_parts(t);
+  if (first && !start_is_legal(first, n)) ok = bad_start(c, p, t, first);
+  if (c->engine != engine_tensor) {
+    int64_t most = b->space == SP_psum ? 4096 : 65536, count = tile_free(t);
+    char what[64];
+    if (count > most) {
+      snprintf(what, sizeof what, "elements per partition of %s", p->name);
+      ok = BAD(c, size_of_dimension_exceed_arch_limit, what, LL(count), LL(most), text_of(c, t, &s));
+    }
+  }
+  if (t->rank > 5 && free_dims(t) > 4) ok = BAD(c, pattern_dims, p->name, free_dims(t), 4, text_of(c, t, &s));
+  return ok;
+}
+
+static bool check_vector_offset(const IrCheck *c, const IrParam *p, const IrTile *t) {
+  Say s, v;
+  const IrTile *vec = t->vec;
+  if (!p->vector) return BAD(c, dynamic_offset, p->name, "vector", text_of(c, t, &s));
+  if (!space_is_hbm(buf_of(c, t)->space))
+    return BAD(c, unsupported_memory, p->name, "hbm when rows are picked by a vector offset", text_of(c, t, &s));
+  const IrBuf *vb = vec->buf < c->func->nbufs ? buf_of(c, vec) : NULL;
+  bool good = vb && vb->space == SP_sbuf && dtype_is_int(vb->dtype) && vb->dtype != DT_bool_ && !vec->vec && !vec->dyn &&
+              tile_fits(c->func, vec) && tile_free(vec) == 1 && tile_parts(vec) == t->dim[0].count && t->vec_dim == 0 &&
+              !t->dyn;
+  if (good) return true;
+  if (!vb) return BAD(c, instruction_invalid, "the vector offset is not a tensor of this function");
+  return DIAG(c->d, view_vector_column, text_of(c, t, &s), text_of(c, vec, &v));
+}
+
+static bool check_view(const IrCheck *c, const IrParam *p, const IrTile *t) {
+  Say s, d;
+  bool ok = true;
+  if (!tile_fits(c->func, t))
+    return BAD(c, ir_tile, p->name, say_pattern(t, &d), LL(t->offset), say_buf(buf_of(c, t), &s));
+  if (t->dyn && !p->dynamic) ok = BAD(c, dynamic_offset, p->name, "run-time", text_of(c, t, &s));
+  if (t->vec && !check_vector_offset(c, p, t)) ok = false;
+  return ok;
+}
+
+static bool check_tile_fully(const IrCheck *c, const IrParam *p, const IrTile *t, const IrBuf *b) {
+  Say s, l;
+  bool ok = true;
+  if (b->space == SP_reg || !(p->spaces >> b->space & 1))
+    return BAD(c, unsupported_memory, p->name, say_spaces(p->spaces, &l), text_of(c, t, &s));
+  if (!t->whole && !check_view(c, p, t)) return false;
+  uint32_t legal = p->dtypes[c->gen - gen2];
+  if (!(legal >> b->dtype & 1)) ok = bad_dtype(c, p, t, legal);
+  if (b->kind == BUF_CONST && (p->role == DST || p->role == DST_OPT || p->role == INOUT))
+    ok = BAD(c, write_to_constant, p->name, text_of(c, t, &s));
+  if (p->kind == K_column || p->kind == K_number_or_column)
+    if (tile_free(t) != 1) ok = bad_column(c, p, t);
+  if (!space_on_chip(b->space)) return ok;
+  if (tile_parts(t) > 128) ok = DIAG(c->d, num_partition_exceed_arch_limit, text_of(c, t, &s), LL(tile_parts(t)), 128);
+  if ((c->op->engines & EM_COMPUTE) && !check_compute_tile(c, p, t, b)) ok = false;
+  return ok;
+}
+
+static bool check_tile(const IrCheck *c, const IrParam *p, const IrTile *t) {
+  if (t->buf >= c->func->nbufs) return BAD(c, instruction_invalid, "an operand is not a tensor of this function");
+  const IrBuf *b = buf_of(c, t);
+  uint32_t legal = p->dtypes[c->gen - gen2];
+  if (t->whole && b->plain && p->kind == K_tile && (p->spaces >> b->space & 1) && (legal >> b->dtype & 1)) return true;
+  return check_tile_fully(c, p, t, b);
+}
+
+/* ---- numbers, operators, enumerations */
+
+static bool bad_range(const IrCheck *c, const IrParam *p, double value) {
+  char v[40], lo[40], hi[40];
+  snprintf(v, sizeof v, "%.17g", value);
+  snprintf(lo, sizeof lo, "%.17g", p->lo);
+  snprintf(hi, sizeof hi, "%.17g", p->hi);
+  return BAD(c, argument_range, p->name, v, lo, hi);
+}
+
+static bool check_range(const IrCheck *c, const IrParam *p, double value) {
+  if (p->lo >= p->hi || (value >= p->lo && value <= p->hi)) return true;
+  return bad_range(c, p, value);
+}
+
+static bool bad_generation(const IrCheck *c, const char *what, Gen needs) {
+  return BAD(c, argument_generation, what, (int)needs, target_name(c->module->target), (int)c->gen);
+}
+
+static bool check_alu(const IrCheck *c, const IrParam *p, int64_t i) {
+  Say s;
+  if (i <= ALU_none || i >= ALU_count) return BAD(c, argument_kind, p->name, kinds[K_alu].what);
+  if (!(p->set >> i & 1)) return BAD(c, operator_set, p->name, alu_info[i].name, say_alus(p->set, &s));
+  return alu_info[i].gen <= c->gen || bad_generation(c, alu_info[i].name, alu_info[i].gen);
+}
+
+static bool check_enum(const IrCheck *c, const IrParam *p, int64_t i) {
+  Say s;
+  if (!enum_has((EnumType)p->set, i)) return BAD(c, argument_kind, p->name, kinds[K_enum].what);
+  if (p->set != ET_engine || i == engine_unknown || (c->op->engines >> i & 1)) return true;
+  if (c->op->engines == EM_DMA) return true; /* names a queue; the row's check decides */
+  return BAD(c, engine_set, enum_name(ET_engine, (int)i), say_engines(c->op->engines, &s));
+}
+
+static bool check_int(const IrCheck *c, const IrParam *p, int64_t i) {
+  switch (p->kind) {
+    case K_alu: return check_alu(c, p, i);
+    case K_enum: return check_enum(c, p, i);
+    case K_act:
+      if (i <= ACT_none || i >= ACT_count) return BAD(c, argument_kind, p->name, kinds[K_act].what);
+      return act_info[i].gen <= c->gen || bad_generation(c, act_info[i].name, act_info[i].gen);
+    case K_flag:
+    case K_tristate: return i == 0 || i == 1 || BAD(c, argument_kind, p->name, kinds[p->kind].what);
+    default: return check_range(c, p, (double)i);
+  }
+}
+
+static bool check_reg(const IrCheck *c, const IrParam *p, uint32_t reg) {
+  if (reg < c->func->nbufs && c->func->bufs[reg]->space == SP_reg) return true;
+  return BAD(c, argument_kind, p->name, "a register");
+}
+
+static bool same_as_default(const IrParam *p, const IrVal *v) {
+  if (v->kind != p->def.kind) return false;
+  return v->kind == V_INT ? v->u.i == p->def.u.i : v->kind == V_NUM && v->u.num == p->def.u.num;
+}
+
+static bool check_lists(const IrCheck *c, const IrParam *p, const IrVal *v) {
+  bool ok = true;
+  if (v->kind == V_INTS)
+    for (uint32_t i = 0; i < v->n; i++)
+      if (!check_range(c, p, (double)v->u.ints[i])) ok = false;
+  if (v->kind == V_TILES)
+    for (uint32_t i = 0; i < v->n; i++)
+      if (!check_tile(c, p, v->u.tiles[i])) ok = false;
+  return ok;
+}
+
+/* *usable: rules may look at the value: it has the right kind and, a tile, lies in its buffer. */
+static bool check_param(const IrCheck *c, const IrParam *p, const IrVal *v, bool *usable) {
+  if (v->kind == V_NONE) {
+    if (!p->required && p->def.kind == V_NONE) return true;
+    *usable = false;
+    return BAD(c, argument_missing, p->name);
+  }
+  if (!(kinds[p->kind].legal >> v->kind & 1)) {
+    *usable = false;
+    return BAD(c, argument_kind, p->name, kinds[p->kind].what);
+  }
+  if (p->gen > c->gen && !same_as_default(p, v)) return bad_generation(c, p->name, p->gen);
+  bool ok = true;
+  switch (v->kind) {
+    case V_TILE:
+      ok = check_tile(c, p, v->u.tile);
+      if (!ok && (v->u.tile->buf >= c->func->nbufs || !tile_fits(c->func, v->u.tile))) *usable = false;
+      return ok;
+    case V_INT:
+      ok = check_int(c, p, v->u.i);
+      if (!ok && p->kind != K_int) *usable = false; /* not a member: nothing to look up */
+      return ok;
+    case V_NUM: return check_range(c, p, v->u.num);
+    case V_REG:
+      ok = check_reg(c, p, v->u.reg);
+      if (!ok) *usable = false;
+      return ok;
+    default: return check_lists(c, p, v);
+  }
+}
+
+/* What all tiles of an instruction have in common: most rules hold at one look. */
+typedef struct Common {
+  int64_t parts, count; /* of the first tile; count per partition */
+  uint32_t spaces, dtypes, seen;
+  bool parts_differ, counts_differ;
+} Common;
+
+static inline void common_add(Common *m, const IrTile *t, const IrBuf *b) {
+  int64_t parts = tile_parts(t), count = tile_free(t);
+  if (!m->seen++) {
+    m->parts = parts;
+    m->count = count;
+  }
+  m->parts_differ |= parts != m->parts;
+  m->counts_differ |= count != m->count;
+  m->spaces |= 1u << b->space;
+  m->dtypes |= 1u << b->dtype;
+}
+
+/* Rules that these tiles cannot break. */
+static inline uint32_t rules_met(const Common *m) {
+  uint32_t met = 0;
+  if (!m->parts_differ) met |= 1u << RULE_same_partitions;
+  if (!m->counts_differ) met |= 1u << RULE_same_count;
+  if (!m->parts_differ && !m->counts_differ) met |= 1u << RULE_total_count;
+  if ((m->dtypes & (m->dtypes - 1)) == 0) met |= 1u << RULE_same_dtype;
+  if (!(m->spaces >> SP_psum & 1)) met |= 1u << RULE_one_in_psum | 1u << RULE_gpsimd_reach;
+  return met;
+}
+
+static bool check_row(const IrCheck *c) {
+  const OpInfo *op = c->op;
+  bool ok = true, usable = true;
+  Common common = {0};
+  if (op->gen > c->gen)
+    ok = DIAG(c->d, op_generation, OPN(c), (int)op->gen, target_name(c->module->target), (int)c->gen);
+  for (int i = 0; i < op->nparams; i++) {
+    const IrVal *v = &c->ins->v[i];
+    if (!check_param(c, &op->params[i], v, &usable)) ok = false;
+    if (v->kind == V_TILE && usable) common_add(&common, v->u.tile, buf_of(c, v->u.tile));
+  }
+  if (!usable) return false;
+  uint32_t met = rules_met(&common);
+  for (const IrRuleUse *r = op_rules((Op)c->ins->op); r->rule != RULE_none; r++)
+    if (!(met >> r->rule & 1) && !rule_holds(c, r)) ok = false;
+  if (op->check && !op->check(c)) ok = false;
+  return ok;
+}
+
+bool ir_check_ins(const IrModule *m, const IrFunc *f, const IrIns *ins, Diag *d) {
+  if (ins->op >= OP_count) return true; /* structure: ir_verify */
+  if (ins->op == OP_none || ins->nval != op_info[ins->op].nparams) return NK_BUG(d, "instruction does not match its row");
+  IrCheck c = {m, f, ins, &op_info[ins->op], chip_of(m->target)->gen, ir_engine(f, ins), d};
+  if (check_row(&c)) return true;
+  ir_diag_where(m, ins->loc, ins->iter, d);
+  return false;
+}

@@ -1,0 +1,105 @@
+/* array_core.c -- room lang: the userdata of host arrays and of declarations (shape and dtype without data). */
+#include <string.h>
+
+#include "kernel.h"
+
+const char LANG_ARRAY[] = "nki.array";
+const char LANG_DECL[] = "nki.decl";
+
+enum { DATA_ALIGN = 64 };
+
+LArray *lang_to_array(lua_State *L, int i) { return lang_test(L, i, lang_ctx(L)->mt_array); }
+LDecl *lang_to_decl(lua_State *L, int i) { return lang_test(L, i, lang_ctx(L)->mt_decl); }
+
+/* The bytes lie in the userdata, so that the collector knows how much memory an array holds. */
+LArray *lang_push_array(lua_State *L, DType dtype, int rank, const int64_t *shape) {
+  int64_t count = 1, bytes;
+  bool fits = true;
+  for (int i = 0; i < rank; i++) fits = fits && !__builtin_mul_overflow(count, shape[i], &count);
+  fits = fits && !__builtin_mul_overflow(count, dtype_bytes(dtype), &bytes) && bytes <= INT64_MAX / 2;
+  if (!fits) LANG_FAIL(L, host_shape, "array", "the size in bytes does not fit 62 bits");
+  luaL_checkstack(L, 4, NULL);
+  LArray *a = lua_newuserdatauv(L, sizeof *a + DATA_ALIGN + (size_t)bytes, 1);
+  uintptr_t data = ((uintptr_t)(a + 1) + DATA_ALIGN - 1) & ~(uintptr_t)(DATA_ALIGN - 1);
+  *a = (LArray){.dtype = dtype, .rank = rank, .count = count, .data = (void *)data, .nbytes = (size_t)bytes};
+  memcpy(a->shape, shape, (size_t)rank * sizeof *shape);
+  memset(a->data, 0, a->nbytes);
+  luaL_setmetatable(L, LANG_ARRAY);
+  return a;
+}
+
+static int l_array_gc(lua_State *L) {
+  LArray *a = lua_touserdata(L, 1);
+  if (a->release) a->release(a->release_ud, a->data);
+  a->release = NULL;
+  return 0;
+}
+
+/* ---- declarations --------------------------------------------------------------------------------------------------------- */
+
+int array_decl(lua_State *L) {
+  static const char *const names[] = {"shape", "dtype"};
+  static const bool required[] = {true, true};
+  static const BindSpec spec = {.func = "nki.decl", .names = names, .required = required, .n = 2, .list_mask = 1};
+  int64_t dim[IR_MAX_RANK];
+  lang_bind(L, &spec);
+  int rank = lang_check_shape(L, 1, spec.func, "shape", dim);
+  DType dtype = lang_check_dtype(L, 2, spec.func, "dtype");
+  LDecl *d = lua_newuserdatauv(L, sizeof *d, 0);
+  *d = (LDecl){.dtype = dtype, .rank = rank};
+  memcpy(d->shape, dim, sizeof d->shape);
+  luaL_setmetatable(L, LANG_DECL);
+  return 1;
+}
+
+static LDecl *self(lua_State *L, int i) {
+  LDecl *d = lang_to_decl(L, i);
+  if (!d) luaL_typeerror(L, i, "nki.decl");
+  return d;
+}
+
+static int l_decl_index(lua_State *L) {
+  const LDecl *d = self(L, 1);
+  const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+  if (strcmp(key, "shape") == 0) return lang_push_shape(L, d->rank, d->shape), 1;
+  if (strcmp(key, "dtype") == 0) return lua_pushstring(L, dtype_name(d->dtype)), 1;
+  if (strcmp(key, "ndim") == 0) return lua_pushinteger(L, d->rank), 1;
+  return LANG_FAIL(L, kernel_no_field, "a declaration", lua_type(L, 2) == LUA_TSTRING ? key : luaL_typename(L, 2),
+                   " (it has shape, dtype", ", ndim", ")");
+}
+
+static int l_decl_eq(lua_State *L) {
+  const LDecl *a = lang_to_decl(L, 1), *b = lang_to_decl(L, 2);
+  bool equal = a && b && a->dtype == b->dtype && a->rank == b->rank;
+  for (int i = 0; equal && i < a->rank; i++) equal = a->shape[i] == b->shape[i];
+  lua_pushboolean(L, equal);
+  return 1;
+}
+
+static int l_decl_tostring(lua_State *L) {
+  const LDecl *d = self(L, 1);
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  luaL_addstring(&b, dtype_name(d->dtype));
+  luaL_addchar(&b, '[');
+  for (int i = 0; i < d->rank; i++) {
+    if (i) luaL_addchar(&b, ',');
+    lua_pushinteger(L, d->shape[i]);
+    luaL_addvalue(&b);
+  }
+  luaL_addchar(&b, ']');
+  luaL_pushresult(&b);
+  return 1;
+}
+
+void array_open(lua_State *L, LangCtx *c) {
+  static const luaL_Reg array_meta[] = {{"__gc", l_array_gc}, {NULL, NULL}};
+  static const luaL_Reg decl_meta[] = {{"__index", l_decl_index}, {"__eq", l_decl_eq}, {"__tostring", l_decl_tostring}, {NULL, NULL}};
+  luaL_newmetatable(L, LANG_ARRAY);
+  luaL_setfuncs(L, array_meta, 0);
+  c->mt_array = lua_topointer(L, -1);
+  luaL_newmetatable(L, LANG_DECL);
+  luaL_setfuncs(L, decl_meta, 0);
+  c->mt_decl = lua_topointer(L, -1);
+  lua_pop(L, 2);
+}

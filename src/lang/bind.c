@@ -1,0 +1,111 @@
+/* bind.c -- room lang: the one argument binder: positional arguments in order, or keywords in one last table. */
+#include <stdio.h>
+
+#include "call.h"
+
+int lang_kind_error(lua_State *L, int i, const char *func, const char *param, const char *want) {
+  char got[DESCRIBE];
+  return LANG_HERE(L, bind_kind, func, param, want, lang_describe(L, i, got, sizeof got));
+}
+
+bool lang_to_int(lua_State *L, int i, int64_t *out) {
+  int ok = 0;
+  if (lua_type(L, i) != LUA_TNUMBER) return false;
+  *out = lua_tointegerx(L, i, &ok);
+  return ok != 0;
+}
+
+int64_t lang_check_int(lua_State *L, int i, const char *func, const char *param) {
+  int64_t v;
+  if (!lang_to_int(L, i, &v)) lang_kind_error(L, i, func, param, "an integer");
+  return v;
+}
+
+int lang_param(const BindSpec *spec, const char *name) {
+  for (int i = 0; i < spec->n; i++)
+    if (spec->names[i][0] == name[0] && strcmp(spec->names[i], name) == 0) return i;
+  /* Lua's own keyword cannot be written as a key: {end = 4} */
+  if (strcmp(name, "stop") == 0)
+    for (int i = 0; i < spec->n; i++)
+      if (strcmp(spec->names[i], "end") == 0) return i;
+  return -1;
+}
+
+int lang_unknown(lua_State *L, const BindSpec *spec, const char *name) {
+  const char *list[64];
+  char all[512] = "";
+  size_t used = 0;
+  int n = 0;
+  for (; n < spec->n && n < 62; n++) {
+    list[n] = spec->names[n];
+    int len = snprintf(all + used, sizeof all - used, "%s%s", n ? ", " : "", list[n]);
+    if (len > 0 && used + (size_t)len < sizeof all) used += (size_t)len;
+  }
+  list[n] = NULL;
+  const char *near = diag_nearest(name, list);
+  return LANG_HERE(L, bind_unknown, spec->func, name, near ? "; did you mean '" : "", near ? near : "",
+                   near ? "'?" : "", n ? all : "none");
+}
+
+bool lang_is_keywords(lua_State *L, int i, bool takes_list, const char *func) {
+  if (lua_getmetatable(L, i)) {
+    lua_pop(L, 1);
+    return false;
+  }
+  bool names = false, list = false;
+  lua_pushnil(L);
+  while (lua_next(L, i)) {
+    lua_pop(L, 1);
+    if (lua_type(L, -1) == LUA_TSTRING) {
+      names = true;
+      break; /* the array part comes first: only numbers in the hash part can follow, and binding finds them */
+    }
+    list = true;
+    if (takes_list) continue;
+  }
+  lua_settop(L, i);
+  if (names && list) LANG_HERE(L, bind_mixed, func);
+  return names || (!list && !takes_list);
+}
+
+/* Moves the keywords of the table at `kw` to their slots; slots below npos are taken. */
+static void spread(lua_State *L, const BindSpec *spec, int kw, int npos) {
+  lua_pushnil(L);
+  while (lua_next(L, kw)) {
+    if (lua_type(L, -2) != LUA_TSTRING) {
+      if (lua_type(L, -2) == LUA_TNUMBER) LANG_HERE(L, bind_mixed, spec->func);
+      LANG_HERE(L, bind_key, spec->func, luaL_typename(L, -2));
+    }
+    const char *name = lua_tostring(L, -2);
+    int p = lang_param(spec, name);
+    if (p < 0) lang_unknown(L, spec, name);
+    if (p < npos && !lua_isnil(L, p + 1)) LANG_HERE(L, bind_twice, spec->func, spec->names[p]);
+    lua_replace(L, p + 1);
+  }
+}
+
+void lang_bind(lua_State *L, const BindSpec *spec) {
+  int top = lua_gettop(L), n = spec->n, npos = top;
+  bool kw = false;
+  if (top > 0 && lua_type(L, top) == LUA_TTABLE) {
+    bool list = top <= n && (spec->list_mask >> (top - 1) & 1);
+    kw = lang_is_keywords(L, top, list, spec->func);
+  }
+  if (kw) npos--;
+  while (npos > n && !kw && lua_isnil(L, npos)) npos--;
+  if (npos > n) LANG_HERE(L, bind_surplus, spec->func, n, npos);
+  if (kw) { /* the table goes behind the slots, its place becomes nil */
+    luaL_checkstack(L, n + 8, spec->func);
+    lua_settop(L, n + 1);
+    if (top <= n) {
+      lua_pushvalue(L, top);
+      lua_replace(L, n + 1);
+      lua_pushnil(L);
+      lua_replace(L, top);
+    }
+    spread(L, spec, n + 1, npos);
+  }
+  lua_settop(L, n);
+  for (int i = 0; i < n; i++)
+    if (spec->required[i] && lua_isnil(L, i + 1)) LANG_HERE(L, bind_missing, spec->func, spec->names[i]);
+}

@@ -1,0 +1,88 @@
+/* call.h -- room lang: what the nl, nisa and tensor functions share. A row of nl.def or tile.def becomes a C closure with two upvalues: the
+   context and the row. lang_row_call binds the arguments to slots 1..n, checks that a kernel runs, locates, and enters the body. */
+#ifndef NK_LANG_CALL_H
+#define NK_LANG_CALL_H
+#include <string.h>
+
+#include "lang.h"
+
+typedef struct Call Call;
+typedef struct LRow {
+  const char *module; /* "nl", "NkiTensor" */
+  const char *name;   /* "add" */
+  int (*body)(lua_State *L, Call *call);
+  int arg;            /* what tells rows with one body apart: an Alu, an Act, a flag */
+  bool anywhere;      /* also outside a kernel */
+  BindSpec bind;      /* bind.func: "nl.add" */
+  const char *doc;
+} LRow;
+struct Call {
+  LangCtx *c;
+  const LRow *row;
+  Trace *t; /* NULL only for rows that work anywhere */
+};
+int lang_row_call(lua_State *L);                                    /* upvalues: context, row */
+int lang_row_enter(lua_State *L, LangCtx *c, const LRow *row);      /* the same, arguments on the stack from 1 */
+int lang_row_body(lua_State *L, LangCtx *c, const LRow *row);       /* the same with the slots already bound (operators) */
+void lang_push_row(lua_State *L, LangCtx *c, const LRow *row);
+
+/* The userdata at i if its metatable is mt (an address from LangCtx). */
+static inline void *lang_test(lua_State *L, int i, const void *mt) {
+  void *p = lua_touserdata(L, i);
+  if (!p || !lua_getmetatable(L, i)) return NULL;
+  const void *have = lua_topointer(L, -1);
+  lua_pop(L, 1);
+  return have == mt ? p : NULL;
+}
+static inline LangCtx *lang_upctx(lua_State *L) { return lua_touserdata(L, lua_upvalueindex(1)); }
+
+void lang_locate_fast(lua_State *L, LangCtx *c, Trace *t);
+/* The live session; raises err_nki_api_outside_of_nki_kernel naming func. Does not locate. */
+Trace *lang_need_trace(lua_State *L, LangCtx *c, const char *func);
+/* The tile of a userdata, if it belongs to the running program; else raises, naming tile, its kernel and its line. */
+const IrTile *lang_live(lua_State *L, LangCtx *c, const LTile *t, const char *func, const char *param);
+void lang_new_tile(lua_State *L, LangCtx *c, const IrTile *tile); /* lang_push_tile with the context at hand */
+void lang_push_index(lua_State *L, LangCtx *c, LIndex v);         /* fills in the serial */
+const LIndex *lang_live_index(lua_State *L, LangCtx *c, const LIndex *v, const char *func, const char *param);
+/* One index value that equals v (reads the register now). */
+uint32_t lang_index_value(lua_State *L, LangCtx *c, const LIndex *v, int64_t scale, bool with_constant);
+
+/* nl.ds(start, size) */
+typedef struct LDs {
+  bool dynamic;
+  LIndex at; /* when dynamic */
+  int64_t start, size;
+} LDs;
+
+/* The Lua value at i in words, for messages; returns buf. */
+const char *lang_describe(lua_State *L, int i, char *buf, size_t size);
+enum { DESCRIBE = 256 };
+/* Raises "func: parameter 'param' must be <want>, got <value at i>". */
+int lang_kind_error(lua_State *L, int i, const char *func, const char *param, const char *want);
+/* Integer, or a float with an integral value; raises otherwise. */
+int64_t lang_check_int(lua_State *L, int i, const char *func, const char *param);
+bool lang_to_int(lua_State *L, int i, int64_t *out);
+/* Index of a parameter by name, -1 when there is none ("stop" also finds "end"). */
+int lang_param(const BindSpec *spec, const char *name);
+int lang_unknown(lua_State *L, const BindSpec *spec, const char *name);
+/* Is the value at i the last argument's keyword table? takes_list: the parameter at its position takes a plain list. */
+bool lang_is_keywords(lua_State *L, int i, bool takes_list, const char *func);
+
+/* token.c */
+void lang_push_space(lua_State *L, LangCtx *c, Space s);
+void lang_add_enum(lua_State *L, LangCtx *c, EnumType t, const char *module); /* strict table of tokens */
+void lang_push_op(lua_State *L, LangCtx *c, const char *name, int call); /* nl operator or activation; call: row of nl.def or -1 */
+void lang_push_enum(lua_State *L, LangCtx *c, EnumType t, int value, const char *module);
+void lang_push_dtype(lua_State *L, DType d);
+/* Makes the table at -1 the contents of a strict, read-only proxy named so ("nl"), and leaves the proxy instead. */
+void lang_strict(lua_State *L, const char *name);
+/* half.c: the value that an embedded Lua file returns ("nki.slice"), loaded once per state. args: values on top passed to it the first time. */
+void lang_half(lua_State *L, LangCtx *c, const char *name);
+
+/* slice.c: the key at index key -> one slice per dim of the tile. */
+void lang_slices(lua_State *L, LangCtx *c, const IrTile *tile, int key, IrSlice out[IR_MAX_RANK]);
+/* Raises what the trace or the view algebra reported in t->d. */
+int lang_trace_error(lua_State *L, Trace *t);
+
+static inline ViewCtx lang_view(Trace *t) { return (ViewCtx){t->m, t->f, t->d}; }
+#endif

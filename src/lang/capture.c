@@ -1,0 +1,207 @@
+/* capture.c -- room lang: captured state, the part of a cache key that is not an argument: what the kernel function can reach by its
+   upvalues and by the globals whose names occur in it. It is walked at every call, so that an answer is never stale; the walk calls no Lua and,
+   once every function's code is known, allocates nothing. No address and no order of pairs gets into the bytes. */
+#include <string.h>
+
+#include "capture.h"
+
+enum { MAX_DEPTH = 1000 };
+
+/* Registry keys of weak tables. dumps: closure -> LDump. serials: object -> number. */
+static const char dumps_key = 0, serials_key = 0;
+
+int capture_oom(lua_State *L) {
+  LangCtx *c = lang_ctx(L);
+  DIAG0(&c->diag, nomem);
+  return lang_raise(L, &c->diag);
+}
+
+void *capture_grow(lua_State *L, LangCtx *c, void *p, size_t *cap, size_t size) {
+  size_t want = *cap ? *cap * 2 : 32;
+  void *q = alloc_grow(&c->alloc, p, *cap * size, want * size);
+  if (!q) capture_oom(L);
+  *cap = want;
+  return q;
+}
+
+static void weak_table(lua_State *L, const char *key) {
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "k");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, key);
+}
+
+void capture_open(lua_State *L, LangCtx *c) {
+  weak_table(L, &dumps_key);
+  capture_open_names(L);
+  weak_table(L, &serials_key);
+  c->capture = alloc_new(&c->alloc, sizeof *c->capture);
+  if (!c->capture) capture_oom(L);
+  *c->capture = (Capture){.walk = 0};
+  text_init(&c->capture->bytes, c->alloc);
+}
+
+void capture_free(LangCtx *c) {
+  Capture *k = c->capture;
+  if (!k) return;
+  text_free(&k->bytes);
+  alloc_free(&c->alloc, k->seen, k->nslots * sizeof *k->seen);
+  alloc_free(&c->alloc, k->marks, k->capmarks * sizeof *k->marks);
+  alloc_free(&c->alloc, k->keys, k->capkeys * sizeof *k->keys);
+  alloc_free(&c->alloc, k, sizeof *k);
+  c->capture = NULL;
+}
+
+const Text *capture_bytes(const LangCtx *c) { return &c->capture->bytes; }
+
+const char *capture_name_at(const LangCtx *c, size_t at) {
+  const Capture *k = c->capture;
+  const char *name = "captured state";
+  for (size_t i = 0; i < k->nmarks && k->marks[i].at <= at; i++) name = k->marks[i].name;
+  return name;
+}
+
+static void put_number(Capture *k, lua_State *L, int i) {
+  uint64_t bits;
+  if (lua_isinteger(L, i)) {
+    put_tag(k, 'i');
+    put_u64(k, (uint64_t)lua_tointeger(L, i));
+    return;
+  }
+  lua_Number f = lua_tonumber(L, i);
+  memcpy(&bits, &f, sizeof bits);
+  put_tag(k, 'f');
+  put_u64(k, f == f ? bits : 0);
+  put_tag(k, f == f ? '=' : '?');
+}
+
+void capture_put_serial(lua_State *L, Capture *k, int i) {
+  i = lua_absindex(L, i);
+  lua_pushvalue(L, i);
+  if (lua_rawget(L, k->serials) == LUA_TNIL) {
+    lua_pop(L, 1);
+    lua_pushvalue(L, i);
+    lua_pushinteger(L, (lua_Integer)++k->serial);
+    lua_rawset(L, k->serials);
+    lua_pushinteger(L, (lua_Integer)k->serial);
+  }
+  put_tag(k, 'S');
+  put_u64(k, (uint64_t)lua_tointeger(L, -1));
+  lua_pop(L, 1);
+}
+
+/* ---- userdata ---------------------------------------------------------------------------------------------------------------------- */
+
+static void put_type(Capture *k, char tag, DType dtype, int rank, const int64_t *shape) {
+  put_tag(k, tag);
+  put_tag(k, (char)dtype);
+  put_tag(k, (char)rank);
+  for (int i = 0; i < rank; i++) put_u64(k, (uint64_t)shape[i]);
+}
+
+static void walk_kernel(lua_State *L, LangCtx *c, int i, const LKernel *kernel) {
+  Capture *k = c->capture;
+  const KernelCore *core = kernel->core;
+  put_bytes(k, 'K', core->func_name, strlen(core->func_name));
+  put_tag(k, (char)core->mode);
+  put_tag(k, (char)kernel->ngrid);
+  for (int g = 0; g < kernel->ngrid; g++) put_u64(k, (uint64_t)kernel->grid[g]);
+  kernel_push_function(L, i);
+  capture_walk(L, c, lua_gettop(L));
+  lua_pop(L, 1);
+}
+
+static void walk_userdata(lua_State *L, LangCtx *c, int i) {
+  Capture *k = c->capture;
+  const LToken *token = lang_to_token(L, i);
+  if (token) {
+    put_bytes(k, 'k', token->name, strlen(token->name));
+    return;
+  }
+  const LArray *a = lang_to_array(L, i);
+  if (a) {
+    put_type(k, 'A', a->dtype, a->rank, a->shape);
+    text_add(&k->bytes, a->data, a->nbytes);
+    return;
+  }
+  const LDecl *d = lang_to_decl(L, i);
+  if (d) {
+    put_type(k, 'Y', d->dtype, d->rank, d->shape);
+    return;
+  }
+  const LKernel *kernel = lang_to_kernel(L, c, i);
+  if (!kernel) {
+    capture_put_serial(L, k, i);
+  } else if (!capture_seen(L, c, kernel)) {
+    walk_kernel(L, c, i, kernel);
+  }
+}
+
+void capture_walk(lua_State *L, LangCtx *c, int i) {
+  Capture *k = c->capture;
+  size_t n;
+  if (++k->depth > MAX_DEPTH) LANG_FAIL(L, captured_state_deep, MAX_DEPTH);
+  luaL_checkstack(L, 16, NULL);
+  switch (lua_type(L, i)) {
+    case LUA_TNIL:
+      put_tag(k, 'n');
+      break;
+    case LUA_TBOOLEAN:
+      put_tag(k, lua_toboolean(L, i) ? 't' : 'b');
+      break;
+    case LUA_TNUMBER:
+      put_number(k, L, i);
+      break;
+    case LUA_TSTRING: {
+      const char *s = lua_tolstring(L, i, &n);
+      put_bytes(k, 's', s, n);
+      break;
+    }
+    case LUA_TTABLE:
+      capture_walk_table(L, c, i);
+      break;
+    case LUA_TFUNCTION:
+      capture_walk_function(L, c, i);
+      break;
+    case LUA_TUSERDATA:
+      walk_userdata(L, c, i);
+      break;
+    default:
+      capture_put_serial(L, k, i); /* light userdata, threads */
+  }
+  k->depth--;
+}
+
+void capture_begin(lua_State *L, LangCtx *c, const char *dir) {
+  Capture *k = c->capture;
+  (void)L;
+  text_clear(&k->bytes);
+  k->count = 0;
+  k->nmarks = k->nkeys = 0;
+  k->depth = 0;
+  k->dir = dir;
+  if (++k->walk == 0) { /* the numbers of old walks come round again */
+    memset(k->seen, 0, k->nslots * sizeof *k->seen);
+    k->walk = 1;
+  }
+}
+
+void capture_add(lua_State *L, LangCtx *c, int function) {
+  Capture *k = c->capture;
+  luaL_checkstack(L, 16, NULL);
+  function = lua_absindex(L, function);
+  int top = lua_gettop(L);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &dumps_key);
+  capture_push_names(L);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &serials_key);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+  k->dumps = top + 1;
+  k->names = top + 2;
+  k->serials = top + 3;
+  k->globals = top + 4;
+  capture_walk(L, c, function);
+  lua_settop(L, top);
+  if (k->bytes.oom) capture_oom(L);
+}

@@ -1,0 +1,68 @@
+/* capture.h -- private to the capture files: the scratch of one walk over captured state. */
+#ifndef NK_LANG_CAPTURE_H
+#define NK_LANG_CAPTURE_H
+#include "kernel.h"
+
+/* Objects met in this walk, by address: they are reachable, so an address stays theirs. */
+typedef struct Seen {
+  const void *p;
+  uint32_t walk, number;
+} Seen;
+
+typedef struct Mark { /* from here the bytes belong to this upvalue or global */
+  size_t at;
+  const char *name;
+} Mark;
+
+typedef struct Key { /* of a table, in canonical order: kind, then value */
+  int kind;
+  union {
+    lua_Integer i;
+    double f;
+    const char *s;
+    const void *p;
+  } u;
+  size_t len;
+} Key;
+
+struct Capture {
+  Text bytes;
+  Seen *seen;
+  uint32_t nslots, count, walk;
+  Mark *marks;
+  size_t nmarks, capmarks;
+  Key *keys;
+  size_t nkeys, capkeys;
+  uint64_t serial;
+  const char *dir;
+  int depth;
+  int dumps, names, serials, globals; /* stack indices of the registry's tables during a walk */
+};
+
+/* Raises. */
+int capture_oom(lua_State *L);
+void *capture_grow(lua_State *L, LangCtx *c, void *p, size_t *cap, size_t size);
+void capture_walk(lua_State *L, LangCtx *c, int i);
+void capture_walk_table(lua_State *L, LangCtx *c, int t);
+void capture_walk_function(lua_State *L, LangCtx *c, int f);
+void capture_open_names(lua_State *L);
+void capture_push_names(lua_State *L); /* the table of names, with the standard libraries in it */
+/* True when p was walked already: its visit number stands for it. */
+bool capture_seen(lua_State *L, LangCtx *c, const void *p);
+/* The name of a library's table or function, if the value at i is one. */
+bool capture_put_name(lua_State *L, Capture *k, int i);
+/* Anything whose content cannot be told: a number that is this object's own in this context. */
+void capture_put_serial(lua_State *L, Capture *k, int i);
+
+static inline void put_tag(Capture *k, char tag) { text_putc(&k->bytes, tag); }
+static inline void put_u64(Capture *k, uint64_t v) {
+  char b[8];
+  for (int i = 0; i < 8; i++) b[i] = (char)(v >> (8 * i));
+  text_add(&k->bytes, b, sizeof b);
+}
+static inline void put_bytes(Capture *k, char tag, const void *s, size_t n) {
+  put_tag(k, tag);
+  put_u64(k, n);
+  text_add(&k->bytes, s, n);
+}
+#endif

@@ -1,0 +1,103 @@
+/* capture_names.c -- room lang: what is captured by name: the standard library and our own modules, with their functions. */
+#include <string.h>
+
+#include "capture.h"
+
+/* Registry key of a weak table: library table or function -> its name; also name -> true. */
+static const char names_key = 0;
+
+void capture_open_names(lua_State *L) {
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "k");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &names_key);
+}
+
+
+/* names[value at -1] = name, unless value or name is taken: two objects never share a name. Pops the value. */
+static void give_name(lua_State *L, int names, const char *name) {
+  lua_pushvalue(L, -1);
+  bool named = lua_rawget(L, names) != LUA_TNIL;
+  lua_pushstring(L, name);
+  lua_pushvalue(L, -1);
+  bool taken = lua_rawget(L, names) != LUA_TNIL;
+  lua_pop(L, 1);
+  if (!named && !taken) {
+    lua_pushvalue(L, -3);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, names); /* object -> name */
+    lua_pushboolean(L, 1);
+    lua_rawset(L, names); /* name -> true */
+    lua_pop(L, 2);
+    return;
+  }
+  lua_pop(L, 3);
+}
+
+/* The functions of the table at `t` as "lib.name"; only_c: a Lua function in a standard library is the user's. */
+static void name_functions(lua_State *L, int names, int t, const char *lib, bool only_c) {
+  lua_pushnil(L);
+  while (lua_next(L, t)) {
+    if (lua_type(L, -2) == LUA_TSTRING && lua_isfunction(L, -1) && (!only_c || lua_iscfunction(L, -1))) {
+      const char *name = lua_pushfstring(L, "%s.%s", lib, lua_tostring(L, -2));
+      lua_pushvalue(L, -2);
+      give_name(L, names, name);
+      lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+  }
+}
+
+void capture_name_module(lua_State *L, const char *name, int module) {
+  module = lua_absindex(L, module);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &names_key);
+  int names = lua_gettop(L);
+  lua_pushvalue(L, module);
+  give_name(L, names, name);
+  if (lua_istable(L, module)) name_functions(L, names, module, name, false);
+  lua_settop(L, names - 1);
+}
+
+/* At the first walk. The table of globals has its name too: its content is reached by name, never as a whole. */
+static void name_standard(lua_State *L, int names) {
+  static const char *const libs[] = {LUA_GNAME,     LUA_COLIBNAME, LUA_TABLIBNAME, LUA_IOLIBNAME, LUA_OSLIBNAME,
+                                     LUA_STRLIBNAME, LUA_UTF8LIBNAME, LUA_MATHLIBNAME, LUA_DBLIBNAME, LUA_LOADLIBNAME};
+  int top = lua_gettop(L);
+  lua_pushliteral(L, "done");
+  if (lua_rawget(L, names) != LUA_TNIL) {
+    lua_settop(L, top);
+    return;
+  }
+  lua_pushboolean(L, 1);
+  lua_setfield(L, names, "done");
+  lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  int loaded = lua_gettop(L);
+  for (size_t i = 0; i < sizeof libs / sizeof *libs; i++) {
+    if (lua_getfield(L, loaded, libs[i]) != LUA_TTABLE) {
+      lua_settop(L, loaded);
+      continue;
+    }
+    name_functions(L, names, lua_gettop(L), libs[i], true);
+    give_name(L, names, libs[i]);
+    lua_settop(L, loaded);
+  }
+  give_name(L, names, "package.loaded");
+  lua_settop(L, top);
+}
+
+void capture_push_names(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &names_key);
+  name_standard(L, lua_gettop(L));
+}
+
+bool capture_put_name(lua_State *L, Capture *k, int i) {
+  size_t n;
+  lua_pushvalue(L, i);
+  bool named = lua_rawget(L, k->names) == LUA_TSTRING;
+  const char *name = named ? lua_tolstring(L, -1, &n) : NULL;
+  if (named) put_bytes(k, 'M', name, n);
+  lua_pop(L, 1);
+  return named;
+}

@@ -1,0 +1,176 @@
+/* kernel.c -- room lang: the kernel object and the C half of module nki. */
+#include <string.h>
+
+#include "kernel.h"
+
+const char LANG_KERNEL[] = "nki.kernel";
+
+LKernel *lang_to_kernel(lua_State *L, LangCtx *c, int i) {
+  return c->mt_kernel && lua_type(L, i) == LUA_TUSERDATA ? lang_test(L, i, c->mt_kernel) : NULL;
+}
+
+bool lang_is_kernel(lua_State *L, int i) { return lang_to_kernel(L, lang_ctx(L), i) != NULL; }
+
+int lang_kernel_param_count(lua_State *L, int i) { return lang_to_kernel(L, lang_ctx(L), i)->core->nparams; }
+
+const char *lang_kernel_param(lua_State *L, int i, int param) { return lang_to_kernel(L, lang_ctx(L), i)->core->params[param]; }
+
+/* ---- launch views ------------------------------------------------------------------------------------------------------- */
+
+static LKernel *push_view(lua_State *L, const LKernel *k) {
+  LKernel *view = lua_newuserdatauv(L, sizeof *view, 3);
+  *view = *k;
+  lua_getiuservalue(L, 1, 1);
+  lua_setiuservalue(L, -2, 1);
+  lua_getiuservalue(L, 1, 2);
+  lua_setiuservalue(L, -2, 2);
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, -2, 3); /* options may be the other kernel's */
+  luaL_setmetatable(L, LANG_KERNEL);
+  return view;
+}
+
+/* k[4], k[{4, 2}] */
+static int launch(lua_State *L, const LKernel *k) {
+  LKernel *view = push_view(L, k);
+  view->ngrid = kernel_check_grid(L, k->core->func_name, 2, view->grid);
+  return 1;
+}
+
+static int l_with_opts(lua_State *L) {
+  const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
+  if (!k) return luaL_typeerror(L, 1, "nki kernel");
+  lua_settop(L, 2);
+  LKernel *view = push_view(L, k);
+  view->opts = kernel_check_opts(L, 2, k, &view->nopts);
+  lua_setiuservalue(L, 3, 2);
+  return 1;
+}
+
+/* ---- methods and fields --------------------------------------------------------------------------------------------------- */
+
+static int l_cache_info(lua_State *L) {
+  const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
+  if (!k) return luaL_typeerror(L, 1, "nki kernel");
+  FwCacheInfo info = fw_cache_info(k->core->cache);
+  lua_createtable(L, 0, 5);
+  lua_pushinteger(L, info.hits);
+  lua_setfield(L, -2, "hits");
+  lua_pushinteger(L, info.misses);
+  lua_setfield(L, -2, "misses");
+  lua_pushinteger(L, info.entries);
+  lua_setfield(L, -2, "entries");
+  lua_pushinteger(L, info.impure);
+  lua_setfield(L, -2, "impure");
+  lua_pushstring(L, info.last_reason);
+  lua_setfield(L, -2, "reason");
+  return 1;
+}
+
+static int l_clear_cache(lua_State *L) {
+  const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
+  if (!k) return luaL_typeerror(L, 1, "nki kernel");
+  fw_cache_clear(k->core->cache);
+  return 0;
+}
+
+static void push_params(lua_State *L, const KernelCore *core) {
+  lua_createtable(L, core->nparams, 0);
+  for (int i = 0; i < core->nparams; i++) {
+    lua_pushstring(L, core->params[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
+static void push_grid(lua_State *L, const LKernel *k) {
+  lua_createtable(L, k->ngrid, 0);
+  for (int i = 0; i < k->ngrid; i++) {
+    lua_pushinteger(L, k->grid[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
+static int field(lua_State *L, const LKernel *k, const char *name) {
+  static const char *const names[] = {"func_name", "params",     "grid",       "specialize", "dump_config",
+                                      "cache_info", "clear_cache", "simulate", "with_opts",  NULL};
+  if (strcmp(name, "func_name") == 0) return lua_pushstring(L, k->core->func_name), 1;
+  if (strcmp(name, "params") == 0) return push_params(L, k->core), 1;
+  if (strcmp(name, "grid") == 0) return push_grid(L, k), 1;
+  const char *near = diag_nearest(name, names);
+  return LANG_FAIL(L, kernel_no_field, "a kernel", name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+}
+
+/* Methods first: upvalue 2 is their table. */
+static int l_index(lua_State *L) {
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TNIL) return 1;
+  const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
+  if (!k) return luaL_typeerror(L, 1, "nki kernel");
+  lua_settop(L, 2);
+  return lua_type(L, 2) == LUA_TSTRING ? field(L, k, lua_tostring(L, 2)) : launch(L, k);
+}
+
+static int l_tostring(lua_State *L) {
+  const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
+  if (!k) return luaL_typeerror(L, 1, "nki kernel");
+  lua_pushfstring(L, "kernel %s(", k->core->func_name);
+  for (int i = 0; i < k->core->nparams; i++) {
+    lua_pushfstring(L, i ? ", %s" : "%s", k->core->params[i]);
+    lua_concat(L, 2);
+  }
+  lua_pushliteral(L, ")");
+  lua_concat(L, 2);
+  return 1;
+}
+
+static void open_metatable(lua_State *L, LangCtx *c) {
+  static const luaL_Reg methods[] = {{"specialize", kernel_specialize}, {"dump_config", kernel_dump_config},
+                                     {"simulate", kernel_simulate},     {"cache_info", l_cache_info},
+                                     {"clear_cache", l_clear_cache},    {"with_opts", l_with_opts},
+                                     {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__call", kernel_call}, {"__tostring", l_tostring}, {NULL, NULL}};
+  luaL_newmetatable(L, LANG_KERNEL);
+  lua_pushlightuserdata(L, c);
+  luaL_setfuncs(L, meta, 1);
+  lua_pushlightuserdata(L, c);
+  luaL_newlibtable(L, methods);
+  lua_pushlightuserdata(L, c);
+  luaL_setfuncs(L, methods, 1);
+  lua_pushcclosure(L, l_index, 2);
+  lua_setfield(L, -2, "__index");
+  c->mt_kernel = lua_topointer(L, -1);
+  lua_pop(L, 1);
+}
+
+/* ---- module nki ------------------------------------------------------------------------------------------------------------- */
+
+static int l_run(lua_State *L) {
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_insert(L, 1);
+  return kernel_simulate(L);
+}
+
+/* nki.simulate(k): a function that runs k on arrays, whatever its mode. */
+static int l_simulate(lua_State *L) {
+  LangCtx *c = lang_upctx(L);
+  if (lua_gettop(L) != 1 || !lang_to_kernel(L, c, 1)) return luaL_typeerror(L, 1, "nki kernel");
+  lua_pushlightuserdata(L, c);
+  lua_insert(L, 1);
+  lua_pushcclosure(L, l_run, 2);
+  return 1;
+}
+
+int lang_open_kernel(lua_State *L) {
+  LangCtx *c = lang_ctx(L);
+  static const luaL_Reg functions[] = {{"jit", kernel_jit},           {"trace", kernel_trace_helper}, {"simulate", l_simulate},
+                                       {"simulate_kernel", kernel_simulate}, {"decl", array_decl},    {NULL, NULL}};
+  if (!c->mt_kernel) open_metatable(L, c);
+  if (!c->mt_artifact) artifact_open(L, c);
+  luaL_newlibtable(L, functions);
+  lua_pushlightuserdata(L, c);
+  luaL_setfuncs(L, functions, 1);
+  tuple_open(L, c);
+  lua_setfield(L, -2, "tuple");
+  lang_strict(L, "nki");
+  return 1;
+}

@@ -1,0 +1,168 @@
+/* kernel_bind.c -- room lang: bind_arguments and _map_args. The arguments of a call become one slot per parameter, then a request: a tensor
+   is reduced to shape and dtype, anything else is a constant. A call by name and a call by position make the same request. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel.h"
+
+/* ---- names -> slots ------------------------------------------------------------------------------------------------------- */
+
+static const char *list_params(lua_State *L, LangCtx *c, const KernelCore *core) {
+  Text *t = lang_scratch_text(L, c);
+  for (int i = 0; i < core->nparams; i++) text_printf(t, "%s%s", i ? ", " : "", core->params[i]);
+  return core->nparams ? text_str(t) : "none";
+}
+
+static int param_index(const KernelCore *core, const char *name) {
+  for (int i = 0; i < core->nparams; i++)
+    if (strcmp(core->params[i], name) == 0) return i;
+  return -1;
+}
+
+static int unknown_param(lua_State *L, LangCtx *c, const KernelCore *core, const char *name) {
+  const char **names = lua_newuserdatauv(L, ((size_t)core->nparams + 1) * sizeof *names, 0);
+  for (int i = 0; i < core->nparams; i++) names[i] = core->params[i];
+  names[core->nparams] = NULL;
+  const char *near = diag_nearest(name, names);
+  return LANG_FAIL(L, kernel_keyword, core->func_name, name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
+                   list_params(L, c, core));
+}
+
+enum { NOT_KEYWORDS, KEYWORDS, EMPTY_TABLE };
+
+/* A table without metatable whose keys are names. */
+static int kind_of_table(lua_State *L, const KernelCore *core, int i) {
+  if (!lua_istable(L, i)) return NOT_KEYWORDS;
+  if (lua_getmetatable(L, i)) return lua_pop(L, 1), NOT_KEYWORDS;
+  bool names = false, list = false;
+  lua_pushnil(L);
+  while (lua_next(L, i)) {
+    lua_pop(L, 1);
+    *(lua_type(L, -1) == LUA_TSTRING ? &names : &list) = true;
+  }
+  if (names && list) LANG_FAIL(L, kernel_mixed, core->func_name);
+  return names ? KEYWORDS : list ? NOT_KEYWORDS : EMPTY_TABLE;
+}
+
+static void spread(lua_State *L, LangCtx *c, const KernelCore *core, int table, int first, int npos) {
+  lua_pushnil(L);
+  while (lua_next(L, table)) {
+    if (lua_type(L, -2) != LUA_TSTRING) LANG_FAIL(L, kernel_key, core->func_name, luaL_typename(L, -2));
+    const char *name = lua_tostring(L, -2);
+    int p = param_index(core, name);
+    if (p < 0) unknown_param(L, c, core, name);
+    if (p < npos && !lua_isnil(L, first + p)) LANG_FAIL(L, kernel_twice, core->func_name, name);
+    lua_replace(L, first + p);
+  }
+}
+
+void kernel_bind(lua_State *L, LangCtx *c, const LKernel *k, int kernel) {
+  const KernelCore *core = k->core;
+  int first = kernel + 1, n = core->nparams, npos = lua_gettop(L) - kernel;
+  luaL_checkstack(L, n + 8, "kernel arguments");
+  int kind = npos > 0 ? kind_of_table(L, core, lua_gettop(L)) : NOT_KEYWORDS;
+  if (kind == EMPTY_TABLE && npos <= n) kind = NOT_KEYWORDS; /* it fills a parameter, which will refuse it */
+  if (kind != NOT_KEYWORDS) npos--;
+  while (kind == NOT_KEYWORDS && npos > n && lua_isnil(L, kernel + npos)) npos--;
+  if (npos > n) LANG_FAIL(L, kernel_surplus, core->func_name, n, list_params(L, c, core), npos);
+  if (kind == NOT_KEYWORDS) {
+    lua_settop(L, kernel + n);
+    return;
+  }
+  int table = first + npos;
+  lua_settop(L, first + n);
+  if (npos < n) { /* the table goes behind the slots, its place becomes nil */
+    lua_pushvalue(L, table);
+    lua_replace(L, first + n);
+    lua_pushnil(L);
+    lua_replace(L, table);
+  }
+  spread(L, c, core, first + n, first, npos);
+  lua_settop(L, kernel + n);
+}
+
+/* ---- slots -> request --------------------------------------------------------------------------------------------------------- */
+
+static void set_tensor(FwArg *arg, DType dtype, int rank, const int64_t *shape) {
+  arg->is_tensor = true;
+  arg->dtype = dtype;
+  arg->rank = rank;
+  memcpy(arg->shape, shape, (size_t)rank * sizeof *shape);
+}
+
+/* is_framework_tensor and map_framework_tensor. */
+static bool map_tensor(KernelCall *call, int p) {
+  lua_State *L = call->L;
+  const LangCtx *c = call->c;
+  int i = call->first + p;
+  if (lua_type(L, i) != LUA_TUSERDATA) return false;
+  const LArray *a = lang_test(L, i, c->mt_array);
+  if (a) {
+    set_tensor(&call->args[p], a->dtype, a->rank, a->shape);
+    call->array = p;
+    return true;
+  }
+  const LDecl *d = lang_test(L, i, c->mt_decl);
+  if (d) {
+    set_tensor(&call->args[p], d->dtype, d->rank, d->shape);
+    call->decl = p;
+    return true;
+  }
+  if (!c->mt_tile || !lang_test(L, i, c->mt_tile)) return false;
+  call->tile = p;
+  return true;
+}
+
+static void map_args(KernelCall *call) {
+  const KernelCore *core = call->k->core;
+  char got[DESCRIBE];
+  for (int p = 0; p < core->nparams; p++) {
+    FwArg *arg = &call->args[p];
+    arg->name = core->params[p];
+    arg->is_tensor = false;
+    if (map_tensor(call, p)) continue;
+    if (!constant_of(call, call->first + p, &arg->value))
+      LANG_FAIL(call->L, nki_param_not_hashable, core->func_name, arg->name, lang_describe(call->L, call->first + p, got, sizeof got));
+  }
+}
+
+/* Option of the command line, of the kernel, environment; the machine is asked once per context. */
+static void resolve_target(KernelCall *call) {
+  LangCtx *c = call->c;
+  FwRequest *r = &call->r;
+  const char *name = c->target ? c->target : call->k->core->target;
+  const char *env = name ? NULL : getenv("NEURON_PLATFORM_TARGET_OVERRIDE");
+  bool ask_machine = !name && !(env && *env);
+  if (ask_machine && c->host_known) {
+    r->target = c->host_target;
+    r->target_is_fallback = c->host_fallback;
+    return;
+  }
+  const char *warning;
+  if (!fw_get_platform_target(name, &r->target, &r->target_is_fallback, &warning, &c->diag)) lang_raise(call->L, &c->diag);
+  if (warning) lang_warn_once(c, warning);
+  if (!ask_machine) return;
+  c->host_known = true;
+  c->host_target = r->target;
+  c->host_fallback = r->target_is_fallback;
+}
+
+void kernel_request(KernelCall *call) {
+  const KernelCore *core = call->k->core;
+  FwRequest *r = &call->r;
+  *r = (FwRequest){.func_name = core->func_name, .ngrid = call->k->ngrid, .args = call->args, .nargs = (uint32_t)core->nparams};
+  memcpy(r->grid, call->k->grid, sizeof r->grid);
+  r->opts = call->k->opts;
+  r->nopts = call->k->nopts;
+  r->legacy = core->mode == MODE_LEGACY;
+  r->call_target = core->mode == MODE_TORCHXLA ? EMIT_TARGET_TORCH : EMIT_TARGET_NATIVE;
+  resolve_target(call);
+  capture_begin(call->L, call->c, core->dir);
+  kernel_push_function(call->L, call->kernel);
+  capture_add(call->L, call->c, lua_gettop(call->L));
+  lua_pop(call->L, 1);
+  map_args(call);
+  const Text *bytes = capture_bytes(call->c);
+  r->captured = bytes->data;
+  r->ncaptured = bytes->len;
+}

@@ -1,0 +1,274 @@
+/* kernel_jit.c -- room lang: nki.jit: a Lua function and its options become a kernel. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel.h"
+
+static const char core_name[] = "nki.kernel_core";
+
+static int l_free_core(lua_State *L) {
+  KernelCore *core = lua_touserdata(L, 1);
+  fw_cache_free(core->cache);
+  arena_free(&core->arena);
+  return 0;
+}
+
+static KernelCore *push_core(lua_State *L, LangCtx *c) {
+  KernelCore *core = lua_newuserdatauv(L, sizeof *core, 1);
+  memset(core, 0, sizeof *core);
+  arena_init(&core->arena, c->alloc);
+  if (luaL_newmetatable(L, core_name)) {
+    lua_pushcfunction(L, l_free_core);
+    lua_setfield(L, -2, "__gc");
+  }
+  lua_setmetatable(L, -2);
+  core->cache = fw_cache_new(c->alloc);
+  core->enable_cache = true;
+  return core;
+}
+
+static int no_memory(lua_State *L, LangCtx *c) {
+  DIAG0(&c->diag, nomem);
+  return lang_raise(L, &c->diag);
+}
+
+static const char *keep(lua_State *L, LangCtx *c, KernelCore *core, const char *s) {
+  const char *copy = arena_strdup(&core->arena, s, strlen(s));
+  if (!copy) no_memory(L, c);
+  return copy;
+}
+
+/* ---- the function --------------------------------------------------------------------------------------------------------- */
+
+static void read_params(lua_State *L, LangCtx *c, KernelCore *core, int fn) {
+  lua_Debug ar;
+  if (lua_iscfunction(L, fn)) LANG_FAIL(L, kernel_function, "a kernel is a Lua function, not one written in C");
+  lua_pushvalue(L, fn);
+  lua_getinfo(L, ">Su", &ar);
+  if (ar.isvararg) LANG_FAIL(L, kernel_function, "a kernel cannot take '...': every parameter needs a name");
+  core->nparams = ar.nparams;
+  core->params = arena_newn(&core->arena, const char *, ar.nparams);
+  if (!core->params) no_memory(L, c);
+  for (int i = 0; i < ar.nparams; i++) {
+    lua_pushvalue(L, fn);
+    const char *name = lua_getlocal(L, NULL, i + 1);
+    if (!name) LANG_FAIL(L, kernel_function, "the function is stripped of its parameter names");
+    for (int k = 0; k < i; k++)
+      if (strcmp(core->params[k], name) == 0) LANG_FAIL(L, kernel_function, "two parameters have the same name");
+    core->params[i] = keep(L, c, core, name);
+  }
+  char dir[512];
+  core->dir = keep(L, c, core, lang_dir_of(ar.source, dir, sizeof dir));
+  const char *file = strrchr(ar.source, '/');
+  file = file ? file + 1 : ar.source + 1;
+  if (ar.source[0] != '@' || !*file) {
+    core->func_name = "unnamed";
+    return;
+  }
+  size_t stem = strlen(file) > 4 && strcmp(file + strlen(file) - 4, ".lua") == 0 ? strlen(file) - 4 : strlen(file);
+  core->func_name = arena_strdup(&core->arena, file, stem);
+  if (!core->func_name) no_memory(L, c);
+}
+
+/* ---- options ---------------------------------------------------------------------------------------------------------------- */
+
+static const char *check_string(lua_State *L, int i, const char *what) {
+  char text[96], got[DESCRIBE];
+  if (lua_type(L, i) == LUA_TSTRING) return lua_tostring(L, i);
+  snprintf(text, sizeof text, "%s must be a string, got %.40s", what, lang_describe(L, i, got, sizeof got));
+  LANG_FAIL(L, kernel_option, text);
+  return NULL;
+}
+
+static void set_name(lua_State *L, LangCtx *c, KernelCore *core, int i) {
+  const char *name = check_string(L, i, "func_name");
+  size_t n = lua_rawlen(L, i);
+  const char *why = NULL;
+  if (n == 0) why = "it is empty";
+  if (n > 255) why = "it is longer than 255 bytes";
+  if (strlen(name) != n) why = "it holds a NUL byte";
+  if (!text_is_utf8(name, n, NULL)) why = "it is not UTF-8";
+  for (size_t k = 0; k < n && !why; k++)
+    if ((unsigned char)name[k] < 0x20 || name[k] == 0x7f) why = "it holds a control character";
+  if (why) LANG_FAIL(L, func_name, name, why);
+  core->func_name = keep(L, c, core, name);
+}
+
+static void set_mode(lua_State *L, KernelCore *core, int i) {
+  static const char *const names[] = {"auto", "simulation", "jax", "torchxla", "legacy", NULL};
+  static const KernelMode modes[] = {MODE_AUTO, MODE_SIMULATION, MODE_JAX, MODE_TORCHXLA, MODE_LEGACY};
+  const char *name = check_string(L, i, "mode");
+  char text[160];
+  for (int k = 0; names[k]; k++)
+    if (strcmp(names[k], name) == 0) {
+      core->mode = modes[k];
+      return;
+    }
+  snprintf(text, sizeof text, "no mode '%.40s'; modes are auto, simulation, jax, torchxla, legacy", name);
+  LANG_FAIL(L, kernel_option, text);
+}
+
+int kernel_check_grid(lua_State *L, const char *name, int i, int64_t grid[IR_MAX_GRID]) {
+  char got[DESCRIBE];
+  int64_t v;
+  if (lang_to_int(L, i, &v) && v >= 1) return grid[0] = v, 1;
+  lua_Integer n = lua_istable(L, i) || lua_isuserdata(L, i) ? luaL_len(L, i) : 0;
+  bool ok = n >= 1 && n <= IR_MAX_GRID;
+  for (lua_Integer k = 1; ok && k <= n; k++) {
+    lua_geti(L, i, k);
+    ok = lang_to_int(L, -1, &grid[k - 1]) && grid[k - 1] >= 1;
+    lua_pop(L, 1);
+  }
+  if (!ok) LANG_FAIL(L, kernel_grid, name, lang_describe(L, i, got, sizeof got));
+  return (int)n;
+}
+
+static int compare_opts(const void *a, const void *b) {
+  return strcmp(((const KernelOpt *)a)->key, ((const KernelOpt *)b)->key);
+}
+
+static void read_opt(lua_State *L, LangCtx *c, Arena *arena, KernelOpt *out) {
+  char text[160], got[DESCRIBE];
+  ConstValue v = {.kind = CONST_NIL};
+  size_t n;
+  const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tolstring(L, -2, &n) : NULL;
+  if (!key || strlen(key) != n) LANG_FAIL(L, kernel_option, "opts: a key must be a string without NUL bytes");
+  switch (lua_type(L, -1)) {
+    case LUA_TBOOLEAN:
+      v = (ConstValue){.kind = CONST_BOOL, .b = lua_toboolean(L, -1)};
+      break;
+    case LUA_TNUMBER:
+      v = (ConstValue){.kind = lua_isinteger(L, -1) ? CONST_INT : CONST_FLOAT, .i = lua_tointeger(L, -1), .f = lua_tonumber(L, -1)};
+      break;
+    case LUA_TSTRING:
+      v = (ConstValue){.kind = CONST_STRING, .s = lua_tolstring(L, -1, &n)};
+      v.len = n;
+      v.s = arena_strdup(arena, v.s, n);
+      break;
+    default:
+      snprintf(text, sizeof text, "opts.%.40s must be a boolean, a number or a string, got %.40s", key,
+               lang_describe(L, -1, got, sizeof got));
+      LANG_FAIL(L, kernel_option, text);
+  }
+  *out = (KernelOpt){.key = arena_strdup(arena, key, strlen(key)), .value = v};
+  if (!out->key || (v.kind == CONST_STRING && !v.s)) no_memory(L, c);
+}
+
+static uint32_t find_opt(const KernelOpt *list, uint32_t n, const char *key) {
+  uint32_t i = 0;
+  while (i < n && strcmp(list[i].key, key) != 0) i++;
+  return i;
+}
+
+const KernelOpt *kernel_check_opts(lua_State *L, int table, const LKernel *base, uint32_t *n) {
+  LangCtx *c = lang_ctx(L);
+  if (!lua_istable(L, table)) LANG_FAIL(L, kernel_option, "opts must be a table of names and values");
+  size_t room = base ? base->nopts : 0;
+  lua_pushnil(L);
+  for (; lua_next(L, table); lua_pop(L, 1)) room++;
+  Arena *arena = lang_scratch_arena(L, c);
+  KernelOpt *list = arena_newn(arena, KernelOpt, room);
+  if (!list) no_memory(L, c);
+  *n = base ? base->nopts : 0;
+  if (*n) memcpy(list, base->opts, *n * sizeof *list); /* their strings live as long as the kernel, which the caller keeps */
+  lua_pushnil(L);
+  while (lua_next(L, table)) {
+    KernelOpt opt;
+    read_opt(L, c, arena, &opt);
+    uint32_t at = find_opt(list, *n, opt.key);
+    if (at == *n) ++*n;
+    list[at] = opt;
+    lua_pop(L, 1);
+  }
+  if (*n > 1) qsort(list, *n, sizeof *list, compare_opts);
+  return list;
+}
+
+/* ---- nki.jit ------------------------------------------------------------------------------------------------------------------- */
+
+enum { P_fn = 1, P_mode, P_grid, P_func_name, P_enable_cache, P_platform_target, P_opts, P_cache_size, P_count = P_cache_size };
+
+static void read_cache(lua_State *L, KernelCore *core) {
+  if (!lua_isnil(L, P_enable_cache)) {
+    if (!lua_isboolean(L, P_enable_cache)) LANG_FAIL(L, kernel_option, "enable_cache must be true or false");
+    core->enable_cache = lua_toboolean(L, P_enable_cache);
+  }
+  if (lua_isnil(L, P_cache_size)) return;
+  int64_t size;
+  if (!lang_to_int(L, P_cache_size, &size) || size < 1) LANG_FAIL(L, kernel_option, "cache_size must be a positive integer");
+  fw_cache_limit(core->cache, size);
+}
+
+/* An unknown target is an error here already, not at the first call. */
+static void read_target(lua_State *L, LangCtx *c, KernelCore *core) {
+  if (lua_isnil(L, P_platform_target)) return;
+  Target t;
+  bool fallback;
+  const char *warning;
+  core->target = keep(L, c, core, check_string(L, P_platform_target, "platform_target"));
+  if (!fw_get_platform_target(core->target, &t, &fallback, &warning, &c->diag)) lang_raise(L, &c->diag);
+}
+
+static void make_kernel(lua_State *L, LangCtx *c) {
+  LKernel *k = lua_newuserdatauv(L, sizeof *k, 2);
+  memset(k, 0, sizeof *k);
+  int self = lua_gettop(L);
+  KernelCore *core = push_core(L, c);
+  if (!core->cache) no_memory(L, c);
+  read_params(L, c, core, P_fn);
+  lua_pushvalue(L, P_fn);
+  lua_setiuservalue(L, -2, 1);
+  lua_setiuservalue(L, self, 1);
+  if (!lua_isnil(L, P_func_name)) set_name(L, c, core, P_func_name);
+  if (!lua_isnil(L, P_mode)) set_mode(L, core, P_mode);
+  if (!lua_isnil(L, P_grid)) k->ngrid = kernel_check_grid(L, core->func_name, P_grid, k->grid);
+  read_cache(L, core);
+  read_target(L, c, core);
+  if (!lua_isnil(L, P_opts)) {
+    k->opts = kernel_check_opts(L, P_opts, NULL, &k->nopts);
+    lua_setiuservalue(L, self, 2);
+  }
+  k->core = core;
+  luaL_setmetatable(L, LANG_KERNEL);
+  lua_settop(L, self);
+}
+
+/* nki.jit{...}: the options first, the function later. */
+static int l_decorate(lua_State *L) {
+  lua_settop(L, 1);
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_pushcclosure(L, kernel_jit, 1);
+  lua_insert(L, 1);
+  lua_call(L, 2, 1);
+  return 1;
+}
+
+int kernel_jit(lua_State *L) {
+  static const char *const names[] = {"fn", "mode", "grid", "func_name", "enable_cache", "platform_target", "opts", "cache_size"};
+  static const bool required[P_count] = {false};
+  static const BindSpec spec = {.func = "nki.jit", .names = names, .required = required, .n = P_count, .list_mask = 1u << (P_grid - 1)};
+  LangCtx *c = lang_upctx(L);
+  if (lua_gettop(L) == 1 && lua_istable(L, 1)) {
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_pushcclosure(L, l_decorate, 2);
+    return 1;
+  }
+  lang_bind(L, &spec);
+  if (!lua_isfunction(L, P_fn)) LANG_FAIL(L, kernel_function, "the first argument must be the kernel function");
+  make_kernel(L, c);
+  return 1;
+}
+
+/* nki.trace(fn): a helper that is only called inside a kernel and may take tiles from any memory. */
+int kernel_trace_helper(lua_State *L) {
+  LangCtx *c = lang_upctx(L);
+  if (lua_gettop(L) != 1 || !lua_isfunction(L, 1)) LANG_FAIL(L, kernel_function, "nki.trace takes one function");
+  lua_settop(L, P_count);
+  make_kernel(L, c);
+  LKernel *k = lua_touserdata(L, -1);
+  k->core->mode = MODE_TRACE;
+  return 1;
+}

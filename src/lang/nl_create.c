@@ -1,0 +1,95 @@
+/* nl_create.c -- room lang: nl functions that make tensors. */
+#include "nl.h"
+
+static void read_address(lua_State *L, const Call *call, int slot, IrBufSpec *spec) {
+  const char *func = call->row->bind.func;
+  int64_t at[2];
+  if (lua_isnil(L, slot)) return;
+  if (lua_type(L, slot) != LUA_TTABLE || lua_rawlen(L, slot) != 2)
+    lang_kind_error(L, slot, func, "address", "a list {partition, byte}");
+  for (int k = 0; k < 2; k++) {
+    lua_rawgeti(L, slot, k + 1);
+    at[k] = lang_check_int(L, -1, func, "address");
+    lua_pop(L, 1);
+  }
+  if (at[0] < 0 || at[0] > 127) LANG_HERE(L, bind_value, func, "address", "out of range", "partitions are 0 to 127");
+  spec->has_address = true;
+  spec->part = (int32_t)at[0];
+  spec->byte = at[1];
+}
+
+static const char *read_name(lua_State *L, const Call *call, int slot) {
+  size_t n;
+  if (lua_isnil(L, slot)) return NULL;
+  if (lua_type(L, slot) != LUA_TSTRING) lang_kind_error(L, slot, call->row->bind.func, "name", "a string");
+  const char *s = lua_tolstring(L, slot, &n);
+  if (strlen(s) != n || !text_is_utf8(s, n, NULL))
+    LANG_HERE(L, bind_value, call->row->bind.func, "name", "not plain text", "names are UTF-8 without NUL");
+  return n ? s : NULL; /* the public default is the empty string */
+}
+
+static const IrTile *make(lua_State *L, const Call *call, const IrBufSpec *spec) {
+  const IrTile *t = tr_ndarray(call->t, spec);
+  if (!t) lang_trace_error(L, call->t);
+  return t;
+}
+
+static void fill(lua_State *L, const Call *call, const IrTile *t, double value) {
+  Args_memset a;
+  nl_defaults(OP_memset, &a);
+  a.dst = nl_t(t);
+  a.value = nl_n(value);
+  nl_emit(L, call, OP_memset, &a);
+}
+
+static int made_with_value(lua_State *L, const Call *call, const IrBufSpec *spec, double value) {
+  if (space_is_hbm(spec->space))
+    LANG_HERE(L, hbm_tensor_with_init_value_not_supported, call->row->bind.func, space_name(spec->space));
+  const IrTile *t = make(L, call, spec);
+  fill(L, call, t, value);
+  return nl_result(L, call, t);
+}
+
+int nl_ndarray(lua_State *L, Call *call) {
+  int64_t shape[IR_MAX_RANK];
+  IrBufSpec spec = {.shape = shape};
+  spec.rank = lang_check_shape(L, 1, call->row->bind.func, "shape", shape);
+  spec.dtype = nl_dtype(L, call, 2, DT_none);
+  spec.space = nl_space(L, call, 3, SP_sbuf);
+  spec.name = read_name(L, call, 4);
+  read_address(L, call, 5, &spec);
+  return nl_result(L, call, make(L, call, &spec));
+}
+
+int nl_filled(lua_State *L, Call *call) {
+  int64_t shape[IR_MAX_RANK];
+  IrBufSpec spec = {.shape = shape};
+  spec.rank = lang_check_shape(L, 1, call->row->bind.func, "shape", shape);
+  spec.dtype = nl_dtype(L, call, 2, DT_none);
+  spec.space = nl_space(L, call, 3, SP_sbuf);
+  spec.name = read_name(L, call, 4);
+  return made_with_value(L, call, &spec, call->row->arg);
+}
+
+int nl_full(lua_State *L, Call *call) {
+  int64_t shape[IR_MAX_RANK];
+  IrBufSpec spec = {.shape = shape};
+  spec.rank = lang_check_shape(L, 1, call->row->bind.func, "shape", shape);
+  if (lua_type(L, 2) != LUA_TNUMBER) lang_kind_error(L, 2, call->row->bind.func, "fill_value", "a number");
+  spec.dtype = nl_dtype(L, call, 3, DT_none);
+  spec.space = nl_space(L, call, 4, SP_sbuf);
+  spec.name = read_name(L, call, 5);
+  return made_with_value(L, call, &spec, lua_tonumber(L, 2));
+}
+
+int nl_like(lua_State *L, Call *call) {
+  const IrTile *x = nl_any_tile(L, call, 1);
+  int64_t shape[IR_MAX_RANK];
+  IrBufSpec spec = {.shape = shape, .rank = x->rank};
+  for (int d = 0; d < x->rank; d++) shape[d] = x->dim[d].count;
+  spec.dtype = nl_dtype(L, call, 2, nl_dtype_of(call, x));
+  spec.space = nl_space(L, call, 3, nl_space_of(call, x));
+  spec.name = read_name(L, call, 4);
+  if (call->row->arg) return made_with_value(L, call, &spec, 0);
+  return nl_result(L, call, make(L, call, &spec));
+}

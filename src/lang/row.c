@@ -1,0 +1,84 @@
+/* row.c -- room lang: calling a row of nl.def or tile.def; the words that messages use for Lua values. */
+#include <stdio.h>
+
+#include "call.h"
+
+int lang_row_body(lua_State *L, LangCtx *c, const LRow *row) {
+  Call call = {c, row, c->trace};
+  if (!call.t && !row->anywhere) lang_need_trace(L, c, row->bind.func);
+  if (call.t) lang_locate_fast(L, c, call.t);
+  return row->body(L, &call);
+}
+
+int lang_row_enter(lua_State *L, LangCtx *c, const LRow *row) {
+  const BindSpec *b = &row->bind;
+  int top = lua_gettop(L);
+  bool plain = top <= b->n && (top == 0 || lua_type(L, top) != LUA_TTABLE);
+  for (int i = top; plain && i < b->n; i++) plain = !b->required[i];
+  if (plain) {
+    lua_settop(L, b->n);
+    for (int i = 0; i < top; i++)
+      if (b->required[i] && lua_isnil(L, i + 1)) LANG_HERE(L, bind_missing, b->func, b->names[i]);
+  } else {
+    if (!c->trace && !row->anywhere) lang_need_trace(L, c, b->func);
+    lang_bind(L, b);
+  }
+  return lang_row_body(L, c, row);
+}
+
+int lang_row_call(lua_State *L) {
+  return lang_row_enter(L, lang_upctx(L), lua_touserdata(L, lua_upvalueindex(2)));
+}
+
+void lang_push_row(lua_State *L, LangCtx *c, const LRow *row) {
+  lua_pushlightuserdata(L, c);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)row);
+  lua_pushcclosure(L, lang_row_call, 2);
+}
+
+static void describe_tile(const LangCtx *c, const LTile *t, char *buf, size_t size) {
+  if (!c->trace || c->trace->serial != t->trace_serial) {
+    snprintf(buf, size, "a tile of another kernel run");
+    return;
+  }
+  Text text;
+  text_init(&text, c->alloc);
+  tile_describe(c->trace->f, t->tile, &text);
+  snprintf(buf, size, "tile %s", text_str(&text));
+  text_free(&text);
+}
+
+const char *lang_describe(lua_State *L, int i, char *buf, size_t size) {
+  LangCtx *c = lang_ctx(L);
+  const void *p;
+  switch (lua_type(L, i)) {
+    case LUA_TNONE:
+    case LUA_TNIL: snprintf(buf, size, "nil"); break;
+    case LUA_TBOOLEAN: snprintf(buf, size, "%s", lua_toboolean(L, i) ? "true" : "false"); break;
+    case LUA_TNUMBER:
+      if (lua_isinteger(L, i))
+        snprintf(buf, size, "%lld", (long long)lua_tointeger(L, i));
+      else
+        snprintf(buf, size, "the number %.14g", lua_tonumber(L, i));
+      break;
+    case LUA_TSTRING: snprintf(buf, size, "the string '%.80s'", lua_tostring(L, i)); break;
+    case LUA_TUSERDATA:
+      if ((p = lang_test(L, i, c->mt_tile)))
+        describe_tile(c, p, buf, size);
+      else if ((p = lang_test(L, i, c->mt_token)))
+        snprintf(buf, size, "%s", ((const LToken *)p)->name);
+      else if (lang_test(L, i, c->mt_index))
+        snprintf(buf, size, "a register or index value");
+      else if (lang_test(L, i, c->mt_ds))
+        snprintf(buf, size, "an nl.ds slice");
+      else if (luaL_getmetafield(L, i, "__name") == LUA_TSTRING) {
+        snprintf(buf, size, "a %.60s", lua_tostring(L, -1));
+        lua_pop(L, 1);
+      } else {
+        snprintf(buf, size, "a userdata");
+      }
+      break;
+    default: snprintf(buf, size, "a %s", luaL_typename(L, i));
+  }
+  return buf;
+}

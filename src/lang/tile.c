@@ -1,0 +1,280 @@
+/* tile.c -- room lang: the tensor of a kernel body (NkiTensor): a userdata over a view of the running trace. Its methods are rows of
+   tile.def (views.c), its operators rows of nl.def. */
+#include <stdio.h>
+
+#include "call.h"
+#include "nl.h"
+#include "tile.h"
+
+const char LANG_TILE[] = "NkiTensor";
+static const char session_key; /* registry: the LSession of the running program */
+
+/* What a tile can still say about itself after its trace is gone. A userdata; tiles hold it as user value 1. */
+struct LSession {
+  uint64_t serial;
+  Alloc alloc;
+  char kernel[128];
+  char *block; /* nbufs entries, then their texts; NULL until lang_session_end */
+  size_t size;
+  uint32_t nbufs;
+};
+typedef struct Entry {
+  uint32_t name, file; /* offsets of texts in the block */
+  int line;
+} Entry;
+
+static int session_gc(lua_State *L) {
+  struct LSession *s = lua_touserdata(L, 1);
+  if (s->block) alloc_free(&s->alloc, s->block, s->size);
+  s->block = NULL;
+  return 0;
+}
+
+static void new_session(lua_State *L, LangCtx *c) {
+  struct LSession *s = lua_newuserdatauv(L, sizeof *s, 0);
+  memset(s, 0, sizeof *s);
+  s->alloc = c->alloc;
+  s->serial = c->trace->serial;
+  snprintf(s->kernel, sizeof s->kernel, "%s", c->trace->spec.func_name);
+  if (luaL_newmetatable(L, "NkiSession")) {
+    lua_pushcfunction(L, session_gc);
+    lua_setfield(L, -2, "__gc");
+  }
+  lua_setmetatable(L, -2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &session_key);
+  c->session = s;
+}
+
+void lang_session_end(LangCtx *c) {
+  struct LSession *s = c->session;
+  const Trace *t = c->trace;
+  if (!s || !t || !t->f || s->serial != t->serial || s->block) return;
+  size_t size = t->f->nbufs * sizeof(Entry) + 1;
+  for (uint32_t k = 0; k < t->f->nbufs; k++) {
+    const IrBuf *b = t->f->bufs[k];
+    size += strlen(b->name) + 1 + (b->loc ? strlen(t->m->locs[b->loc].file) + 1 : 0);
+  }
+  if (!(s->block = alloc_new(&s->alloc, size))) return;
+  s->size = size;
+  s->nbufs = t->f->nbufs;
+  size_t at = s->nbufs * sizeof(Entry);
+  s->block[at++] = '\0';
+  for (uint32_t k = 0; k < s->nbufs; k++) {
+    const IrBuf *b = t->f->bufs[k];
+    Entry e = {.name = (uint32_t)at, .file = (uint32_t)(s->nbufs * sizeof(Entry))};
+    size_t n = strlen(b->name) + 1;
+    memcpy(s->block + at, b->name, n);
+    at += n;
+    if (b->loc) {
+      e.file = (uint32_t)at;
+      e.line = t->m->locs[b->loc].line;
+      n = strlen(t->m->locs[b->loc].file) + 1;
+      memcpy(s->block + at, t->m->locs[b->loc].file, n);
+      at += n;
+    }
+    memcpy(s->block + k * sizeof e, &e, sizeof e);
+  }
+}
+
+/* i: the tile. */
+static int stale(lua_State *L, LangCtx *c, const LTile *t, const char *func, const char *param) {
+  const struct LSession *s = NULL;
+  char place[320] = "", name[160] = "?", kernel[128] = "?";
+  for (int i = 1; !s && i <= lua_gettop(L); i++) {
+    if (lua_touserdata(L, i) != t) continue;
+    lua_getiuservalue(L, i, 1);
+    s = lua_touserdata(L, -1);
+  }
+  if (s) snprintf(kernel, sizeof kernel, "%s", s->kernel);
+  if (s && s->block && t->buf < s->nbufs) {
+    Entry e;
+    memcpy(&e, s->block + t->buf * sizeof e, sizeof e);
+    snprintf(name, sizeof name, "%s", s->block + e.name);
+    if (e.line) snprintf(place, sizeof place, " (made at %s:%d)", s->block + e.file, e.line);
+  }
+  return LANG_HERE(L, tile_stale, func, param, name, kernel, place);
+}
+
+const IrTile *lang_live(lua_State *L, LangCtx *c, const LTile *t, const char *func, const char *param) {
+  if (!c->trace || c->trace->serial != t->trace_serial) stale(L, c, t, func, param);
+  return t->tile;
+}
+
+LTile *lang_to_tile(lua_State *L, int i) { return lang_test(L, i, lang_ctx(L)->mt_tile); }
+
+void lang_push_tile(lua_State *L, const IrTile *tile) { lang_new_tile(L, lang_ctx(L), tile); }
+
+/* ---- metamethods */
+
+static const LTile *self(lua_State *L, LangCtx *c) {
+  const LTile *t = lang_test(L, 1, c->mt_tile);
+  if (!t) luaL_argerror(L, 1, "a tile expected");
+  return t;
+}
+
+static int unknown_attribute(lua_State *L, LangCtx *c, const char *key) {
+  const char *names[128];
+  int n = 0;
+  (void)c;
+  lua_pushnil(L);
+  while (n < 126 && lua_next(L, lua_upvalueindex(2))) {
+    names[n++] = lua_tostring(L, -2);
+    lua_pop(L, 1);
+  }
+  names[n] = NULL;
+  const char *near = diag_nearest(key, names);
+  return LANG_HERE(L, no_such_name, "NkiTensor", key, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+static void push_view(lua_State *L, LangCtx *c, const IrTile *tile) {
+  if (!tile) lang_trace_error(L, c->trace);
+  lang_new_tile(L, c, tile);
+}
+
+/* The view of the tile at 1 that the key at 2 selects. */
+static const IrTile *keyed(lua_State *L, LangCtx *c, const IrTile *tile) {
+  IrSlice s[IR_MAX_RANK];
+  lang_locate_fast(L, c, c->trace);
+  lang_slices(L, c, tile, 2, s);
+  ViewCtx v = lang_view(c->trace);
+  const IrTile *r = view_index(&v, tile, s, tile->rank);
+  if (!r) lang_trace_error(L, c->trace);
+  return r;
+}
+
+static int tile_index(lua_State *L) {
+  LangCtx *c = lang_upctx(L);
+  const LTile *t = self(L, c);
+  if (lua_type(L, 2) == LUA_TSTRING) {
+    lua_pushvalue(L, 2);
+    switch (lua_rawget(L, lua_upvalueindex(2))) {
+      case LUA_TFUNCTION: return 1;
+      case LUA_TNUMBER: {
+        int what = (int)lua_tointeger(L, -1);
+        lua_pop(L, 1);
+        return tile_attribute(L, c, t, what);
+      }
+      default: lua_pop(L, 1);
+    }
+    const char *key = lua_tostring(L, 2);
+    if ((key[0] >= 'a' && key[0] <= 'z') || (key[0] >= 'A' && key[0] <= 'Z') || key[0] == '_')
+      return unknown_attribute(L, c, key);
+  }
+  const IrTile *tile = lang_live(L, c, t, "index", "tensor");
+  push_view(L, c, keyed(L, c, tile));
+  return 1;
+}
+
+static int tile_newindex(lua_State *L) {
+  LangCtx *c = lang_upctx(L);
+  const LTile *t = self(L, c);
+  if (lua_type(L, 2) == LUA_TSTRING) {
+    const char *key = lua_tostring(L, 2);
+    if ((key[0] >= 'a' && key[0] <= 'z') || key[0] == '_') return LANG_HERE(L, read_only, "a tensor's attribute");
+  }
+  const IrTile *tile = lang_live(L, c, t, "assignment", "tensor");
+  nl_assign(L, c, keyed(L, c, tile), 3);
+  return 0;
+}
+
+static int tile_tostring(lua_State *L) {
+  LangCtx *c = lang_upctx(L);
+  char buf[DESCRIBE];
+  self(L, c);
+  lua_pushstring(L, lang_describe(L, 1, buf, sizeof buf));
+  return 1;
+}
+
+static int tile_compare(lua_State *L) {
+  return LANG_HERE(L, dynamic_control_flow_not_supported, "a tile",
+                   "nl.less, nl.less_equal, nl.greater ... for a mask, nl.where to select");
+}
+
+static int tile_len(lua_State *L) {
+  return LANG_HERE(L, operator_undefined, "#", "; use t.shape[0], t.ndim or t.size");
+}
+
+/* Operators: upvalue 2 is the row of nl.def. */
+static int tile_binary(lua_State *L) {
+  const LRow *row = lua_touserdata(L, lua_upvalueindex(2));
+  lua_settop(L, row->bind.n);
+  return lang_row_body(L, lang_upctx(L), row);
+}
+
+static int tile_unary(lua_State *L) {
+  const LRow *row = lua_touserdata(L, lua_upvalueindex(2));
+  lua_settop(L, 1);
+  lua_settop(L, row->bind.n);
+  return lang_row_body(L, lang_upctx(L), row);
+}
+
+static int tile_undefined(lua_State *L) {
+  return LANG_HERE(L, operator_undefined, lua_tostring(L, lua_upvalueindex(2)), "");
+}
+
+static void set_operators(lua_State *L, LangCtx *c) {
+  static const struct {
+    const char *event, *row;
+  } ops[] = {{"__add", "add"},         {"__sub", "subtract"},    {"__mul", "multiply"},   {"__div", "divide"},
+             {"__pow", "power"},       {"__mod", "mod"},         {"__band", "bitwise_and"}, {"__bor", "bitwise_or"},
+             {"__bxor", "bitwise_xor"}, {"__shl", "left_shift"}, {"__shr", "right_shift"}, {"__unm", "negative"},
+             {"__bnot", "invert"}};
+  for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
+    const LRow *row = nl_row(ops[k].row);
+    bool unary = strcmp(ops[k].event, "__unm") == 0 || strcmp(ops[k].event, "__bnot") == 0;
+    lua_pushlightuserdata(L, c);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)row);
+    lua_pushcclosure(L, unary ? tile_unary : tile_binary, 2);
+    lua_setfield(L, -2, ops[k].event);
+  }
+  static const char *const none[][2] = {{"__idiv", "//"}, {"__concat", ".."}};
+  for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
+    lua_pushlightuserdata(L, c);
+    lua_pushstring(L, none[k][1]);
+    lua_pushcclosure(L, tile_undefined, 2);
+    lua_setfield(L, -2, none[k][0]);
+  }
+}
+
+static void tile_metatable(lua_State *L, LangCtx *c) {
+  static const luaL_Reg meta[] = {{"__tostring", tile_tostring}, {"__lt", tile_compare}, {"__le", tile_compare},
+                                  {"__len", tile_len},           {NULL, NULL}};
+  lua_createtable(L, 0, 32);
+  lua_pushlightuserdata(L, c);
+  luaL_setfuncs(L, meta, 1);
+  set_operators(L, c);
+  lua_pushlightuserdata(L, c);
+  tile_push_methods(L, c);
+  lua_pushcclosure(L, tile_index, 2);
+  lua_setfield(L, -2, "__index");
+  lua_pushlightuserdata(L, c);
+  lua_pushcclosure(L, tile_newindex, 1);
+  lua_setfield(L, -2, "__newindex");
+  lua_pushstring(L, LANG_TILE);
+  lua_setfield(L, -2, "__name");
+  lua_pushboolean(L, 0);
+  lua_setfield(L, -2, "__metatable");
+  c->mt_tile = lua_topointer(L, -1);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, LANG_TILE);
+}
+
+void lang_new_tile(lua_State *L, LangCtx *c, const IrTile *tile) {
+  const Trace *t = c->trace;
+  const IrBuf *b = t->f->bufs[tile->buf];
+  if (!c->session || c->session->serial != t->serial) new_session(L, c);
+  LTile *r = lua_newuserdatauv(L, sizeof *r, 1);
+  *r = (LTile){.tile = tile,
+               .trace = c->trace,
+               .trace_serial = t->serial,
+               .dtype = b->dtype,
+               .space = b->space,
+               .buf = b->kind == BUF_VIEW ? b->base : b->id};
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &session_key);
+  lua_setiuservalue(L, -2, 1);
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, LANG_TILE) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    tile_metatable(L, c);
+  }
+  lua_setmetatable(L, -2);
+}

@@ -1,0 +1,142 @@
+/* where.c -- room lang: which line of the kernel's source is running. Called before every instruction, so it does as little as it can:
+   frames that look as last time keep last time's location. */
+#include <string.h>
+
+#include "call.h"
+
+enum { FRAMES = 32, FILES = 8, NAME = 256 };
+
+typedef struct Frame { /* one Lua function that is not nkilua's own, innermost first */
+  const char *source;
+  int line;
+  bool tail;
+} Frame;
+
+struct Where {
+  uint64_t serial;
+  int n;
+  uint32_t loc;
+  Frame frame[FRAMES];
+  int nfile;
+  struct {
+    const char *source; /* compared by content, too: a collected chunk's address may serve again */
+    size_t len;
+    char head[32], name[NAME];
+  } file[FILES];
+};
+
+static struct Where *cache(lua_State *L, LangCtx *c) {
+  static const char key = 0;
+  if (c->where) return c->where;
+  struct Where *w = lua_newuserdatauv(L, sizeof *w, 0);
+  memset(w, 0, sizeof *w);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &key);
+  return c->where = w;
+}
+
+/* Chunks of our own Lua half are named "=nki/..." or "@nki/...". */
+static bool own_source(const char *s) { return (s[0] == '=' || s[0] == '@') && strncmp(s + 1, "nki/", 4) == 0; }
+
+static bool is_base(lua_State *L, lua_Debug *ar) {
+  lua_getinfo(L, "f", ar);
+  bool base = lua_tocfunction(L, -1) == lang_drive_body;
+  lua_pop(L, 1);
+  return base;
+}
+
+/* Collects the kernel's frames; returns their number and whether they equal the remembered ones. */
+static int collect(lua_State *L, struct Where *w, bool *same) {
+  lua_Debug ar;
+  int n = 0;
+  *same = true;
+  for (int level = 1; n < FRAMES && lua_getstack(L, level, &ar); level++) {
+    lua_getinfo(L, "Slt", &ar);
+    if (ar.currentline < 0) { /* a C function */
+      if (is_base(L, &ar)) break;
+      continue;
+    }
+    if (own_source(ar.source)) continue;
+    Frame *f = &w->frame[n];
+    if (n >= w->n || f->source != ar.source || f->line != ar.currentline || f->tail != (ar.istailcall != 0)) {
+      *same = false;
+      *f = (Frame){ar.source, ar.currentline, ar.istailcall != 0};
+    }
+    n++;
+  }
+  return n;
+}
+
+static const char *file_name(LangCtx *c, struct Where *w, const char *source) {
+  size_t len = strlen(source), head = len < 32 ? len : 32;
+  for (int i = 0; i < w->nfile; i++)
+    if (w->file[i].source == source && w->file[i].len == len && memcmp(w->file[i].head, source, head) == 0)
+      return w->file[i].name;
+  int at = w->nfile < FILES ? w->nfile++ : (int)(len % FILES);
+  w->file[at].source = source;
+  w->file[at].len = len;
+  memcpy(w->file[at].head, source, head);
+  const char *name = lang_relative(c->drive ? c->drive->dir : "", source, w->file[at].name, NAME);
+  if (name != w->file[at].name) strncpy(w->file[at].name, name, NAME - 1);
+  return w->file[at].name;
+}
+
+void lang_locate(lua_State *L, Trace *t) {
+  LangCtx *c = lang_ctx(L);
+  lang_locate_fast(L, c, t);
+}
+
+void lang_locate_fast(lua_State *L, LangCtx *c, Trace *t) {
+  struct Where *w = cache(L, c);
+  bool same;
+  if (w->serial != t->serial) {
+    w->n = w->nfile = 0;
+    w->loc = 0;
+    w->serial = t->serial;
+  }
+  int n = collect(L, w, &same);
+  if (!same || n != w->n) {
+    uint32_t loc = 0;
+    for (int k = n - 1; k >= 0; k--)
+      loc = ir_loc(t->m, file_name(c, w, w->frame[k].source), w->frame[k].line, w->frame[k].tail, loc);
+    w->n = n;
+    w->loc = loc;
+  }
+  t->loc = w->loc;
+}
+
+Trace *lang_need_trace(lua_State *L, LangCtx *c, const char *func) {
+  if (c->trace) return c->trace;
+  LANG_HERE(L, nki_api_outside_of_nki_kernel, func);
+  return NULL;
+}
+
+Trace *lang_trace(lua_State *L) {
+  LangCtx *c = lang_ctx(L);
+  if (!c->trace) {
+    lua_Debug ar;
+    memset(&ar, 0, sizeof ar);
+    if (lua_getstack(L, 0, &ar)) lua_getinfo(L, "n", &ar);
+    lang_need_trace(L, c, ar.name ? ar.name : "this function");
+  }
+  lang_locate_fast(L, c, c->trace);
+  return c->trace;
+}
+
+int lang_raise_here(lua_State *L, Diag *d) {
+  LangCtx *c = lang_ctx(L);
+  lua_Debug ar;
+  char name[NAME];
+  if (c->trace && d->where.len == 0) {
+    lang_locate_fast(L, c, c->trace);
+    ir_diag_where(c->trace->m, c->trace->loc, c->trace->iter, d);
+  }
+  for (int level = 0; !c->trace && lua_getstack(L, level, &ar); level++) {
+    lua_getinfo(L, "Sl", &ar);
+    if (ar.currentline < 0 || own_source(ar.source)) continue;
+    diag_at(d, lang_relative("", ar.source, name, sizeof name), ar.currentline);
+    break;
+  }
+  return lang_raise(L, d);
+}
+
+int lang_trace_error(lua_State *L, Trace *t) { return lang_raise_here(L, t->d); }

@@ -1,0 +1,183 @@
+/* dma.c -- copies between HBM and SBUF: whole views, rows picked by a vector of indices, transposes. */
+#include <string.h>
+
+#include "exec.h"
+
+static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* The run-time scalar offset of a view is out of range. */
+static bool strays(const Sim *s, const IrTile *t) {
+  return t->dyn && (s->idx[t->dyn] < 0 || s->idx[t->dyn] > t->dyn_max);
+}
+
+/* A whole SBUF tile filled from memory that nothing writes during the run needs no copy until it is written itself. */
+static bool borrow(const Acc *dst, const Acc *src) {
+  SimMem *m = dst->mem;
+  if (!src->mem->constant || !space_on_chip(m->ir->space) || dst->dt != src->dt || !acc_flat(src) || !acc_flat(dst) ||
+      dst->off != 0 || acc_count(dst) * dst->bytes != m->bytes)
+    return false;
+  m->data = src->p;
+  return true;
+}
+
+static bool copy_plain(Sim *s, const Args_dma_copy *a) {
+  Acc src, dst;
+  if (!acc_src(s, a->src.u.tile, &src) || !acc_dst(s, a->dst.u.tile, &dst)) return false;
+  if (acc_count(&src) != acc_count(&dst)) return NK_BUG(s->d, "dma_copy: counts do not match");
+  if (borrow(&dst, &src)) return true;
+  return acc_guard(s, SCR_SNAP0, &src, &dst, true) && copy_tile(s, &dst, &src);
+}
+
+/* ---- vector offsets: row i of the view is row index[i] of the tensor ---------------------------------------------------------- */
+typedef struct Rows {
+  Acc acc;
+  const IrTile *tile;
+  int64_t at[LANES];
+  bool vec;
+  bool skip; /* oob_mode.skip */
+} Rows;
+
+static bool rows_open(Sim *s, const IrTile *t, bool src, Rows *r) {
+  r->tile = t;
+  r->vec = t->vec != NULL;
+  if (!r->vec) return src ? acc_src(s, t, &r->acc) : acc_inout(s, t, &r->acc);
+  if (t->dim[0].count > LANES) return NK_BUG(s->d, "a vector offset has more than 128 rows");
+  return acc_vec(s, t, r->at) && acc_inout(s, t, &r->acc);
+}
+
+/* Row k as a tile of its own. *inside is false when it lies outside and may be skipped. */
+static bool rows_at(Sim *s, const Rows *r, int64_t k, Acc *row, bool *inside) {
+  const IrBuf *b = s->f->bufs[r->tile->buf];
+  *inside = acc_vec_row(&r->acc, b, r->at[k], row);
+  if (*inside || r->skip) return true;
+  Text what, where;
+  text_init(&what, s->alloc);
+  text_init(&where, s->alloc);
+  tile_describe(s->f, ir_whole(s->f, r->tile->buf), &what);
+  text_printf(&where, "row %lld of its vector offset is index %lld of dimension %d, which has %lld", (long long)k,
+              (long long)r->at[k], r->tile->vec_dim, (long long)b->shape[r->tile->vec_dim]);
+  Text name;
+  text_init(&name, s->alloc);
+  text_printf(&name, "%s: %s", op_full_name(s->ins), param_of(s->ins, r->tile));
+  DIAG(s->d, tensor_access_out_of_bound, text_str(&name), text_str(&what), text_str(&where));
+  text_free(&name);
+  text_free(&what);
+  text_free(&where);
+  return false;
+}
+
+/* Reads the source into one run; gone[k] marks rows that were skipped. */
+static bool gather(Sim *s, const Rows *src, char *out, bool gone[LANES]) {
+  if (!src->vec) {
+    Stream st;
+    stream_init(&st, &src->acc);
+    stream_read(&st, acc_count(&src->acc), out);
+    return true;
+  }
+  for (int64_t k = 0; k < src->acc.parts; k++) {
+    Acc row;
+    bool inside;
+    if (!rows_at(s, src, k, &row, &inside)) return false;
+    gone[k] = !inside;
+    if (!inside) continue;
+    if (!acc_check(s, &row)) return false;
+    Stream st;
+    stream_init(&st, &row);
+    stream_read(&st, row.free, out + k * row.free * row.bytes);
+  }
+  return true;
+}
+
+/* n elements of the run `from`, starting with element `at`, into the next n of `to` (all of them inside one dst tile). */
+static bool put(Sim *s, const Acc *from, int64_t at, const Acc *dst, int64_t first_n[2]) {
+  Stream st;
+  stream_init(&st, dst);
+  stream_skip(&st, first_n[0]);
+  int64_t n = first_n[1];
+  Acc one = *dst; /* marked element by element: the piece may have any shape */
+  one.parts = one.free = 1;
+  one.nf = 0;
+  Stream marks = st;
+  for (int64_t i = 0; i < n && dst->mem->written.state != BITS_ALL; i++) {
+    one.off = ((char *)stream_direct(&marks, 1) - dst->mem->data) / dst->bytes;
+    acc_mark(&one);
+  }
+  const char *p = from->p + at * from->bytes;
+  if (from->dt == dst->dt) {
+    stream_write(&st, n, p);
+    return true;
+  }
+  float *block = scratch(s, SCR_TMP, BLOCK * sizeof(float));
+  if (!block) return false;
+  Acc piece = *from;
+  piece.p = (char *)(uintptr_t)p;
+  Stream in;
+  stream_init(&in, &piece);
+  for (int64_t left = n; left > 0; left -= BLOCK) {
+    stream_load(&in, least(left, BLOCK), block);
+    stream_store(&st, least(left, BLOCK), block);
+  }
+  return true;
+}
+
+static bool scatter(Sim *s, const Acc *run, int64_t src_row, const bool gone[LANES], const Rows *dst) {
+  int64_t total = run->free, dst_row = dst->vec ? dst->acc.free : total, at = 0;
+  while (at < total) {
+    int64_t n = least(src_row - at % src_row, dst_row - at % dst_row);
+    Acc to = dst->acc;
+    bool inside = true;
+    if (dst->vec && !rows_at(s, dst, at / dst_row, &to, &inside)) return false;
+    if (inside && !(src_row < total || gone[0] ? gone[at / src_row] : false)) {
+      int64_t first_n[2] = {dst->vec ? at % dst_row : at, n};
+      if (!put(s, run, at, &to, first_n)) return false;
+    }
+    at += n;
+  }
+  return true;
+}
+
+static bool copy_rows(Sim *s, const Args_dma_copy *a) {
+  Rows src, dst;
+  bool gone[LANES] = {false};
+  src.skip = dst.skip = a->oob_mode.u.i == oob_mode_skip;
+  if (!rows_open(s, a->src.u.tile, true, &src) || !rows_open(s, a->dst.u.tile, false, &dst)) return false;
+  int64_t n = acc_count(&src.acc);
+  if (n != acc_count(&dst.acc)) return NK_BUG(s->d, "dma_copy: counts do not match");
+  if (n == 0) return true;
+  char *copy = scratch(s, SCR_SNAP0, (size_t)(n * src.acc.bytes));
+  if (!copy || !gather(s, &src, copy, gone)) return false;
+  Acc run = src.acc;
+  run.p = copy;
+  run.parts = 1;
+  run.free = n;
+  run.nf = 1;
+  run.f[0] = (IrDim){1, n};
+  return scatter(s, &run, src.vec ? src.acc.free : n, gone, &dst);
+}
+
+bool sim_dma_copy(Sim *s, const Args_dma_copy *a) {
+  const IrTile *dst = a->dst.u.tile, *src = a->src.u.tile;
+  if (a->oob_mode.u.i == oob_mode_skip && (strays(s, dst) || strays(s, src))) return true; /* dst keeps its value */
+  return dst->vec || src->vec ? copy_rows(s, a) : copy_plain(s, a);
+}
+
+/* ---- dma_transpose ------------------------------------------------------------------------------------------------------------ */
+static const int8_t default_axes[5][4] = {{0}, {0}, {1, 0}, {2, 1, 0}, {3, 1, 2, 0}};
+
+bool sim_dma_transpose(Sim *s, const Args_dma_transpose *a) {
+  const IrTile *t = a->src.u.tile;
+  if (a->oob_mode.u.i == oob_mode_skip && (strays(s, a->dst.u.tile) || strays(s, t))) return true;
+  Acc src, dst;
+  IrTile turned = *t;
+  if (t->rank < 2 || t->rank > 4) return NK_BUG(s->d, "dma_transpose: rank");
+  for (int k = 0; k < t->rank; k++) {
+    int64_t from = a->axes.kind == V_INTS ? a->axes.u.ints[k] : default_axes[t->rank][k];
+    if (from < 0 || from >= t->rank) return NK_BUG(s->d, "dma_transpose: axes");
+    turned.dim[k] = t->dim[from];
+  }
+  turned.whole = false;
+  if (!acc_src(s, &turned, &src) || !acc_dst(s, a->dst.u.tile, &dst) || !acc_guard(s, SCR_SNAP0, &src, &dst, false))
+    return false;
+  if (acc_count(&src) != acc_count(&dst)) return NK_BUG(s->d, "dma_transpose: counts do not match");
+  return copy_turned(s, &dst, &src);
+}

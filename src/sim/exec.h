@@ -1,0 +1,219 @@
+/* exec.h -- private to the simulator: a run's state, memory with its shadow, access patterns and streams over them. */
+#ifndef NK_SIM_EXEC_H
+#define NK_SIM_EXEC_H
+#include "sim.h"
+#include "vmath.h"
+
+enum { LANES = 128, BLOCK = 2048 /* f32 numbers of one scratch block: 8 KiB, so three of them stay in the L1 cache */ };
+
+/* ---- shadow.c: one bit per granule of a buffer ---------------------------------------------------------------------- */
+typedef enum BitsState { BITS_NONE, BITS_ALL, BITS_SOME } BitsState;
+typedef struct Bits {
+  BitsState state; /* w is meaningful only in BITS_SOME */
+  int64_t n, nset; /* nset: in BITS_SOME */
+  uint64_t *w;
+} Bits;
+void bits_set(Bits *b, int64_t at, int64_t n);
+void bits_clear(Bits *b, int64_t at, int64_t n);
+int64_t bits_count(const Bits *b, int64_t at, int64_t n);
+static inline void bits_reset(Bits *b) { b->state = BITS_NONE; }
+static inline void bits_fill(Bits *b) { b->state = BITS_ALL; }
+bool bits_test(const Bits *b, int64_t at);
+
+/* ---- memory.c: storage ----------------------------------------------------------------------------------------------- */
+/* Storage of a buffer and of all views over it. A granule is the smallest element any of them has.
+   The sentinel is not written when the buffer begins, but when something never written is about to be read. */
+typedef struct SimMem {
+  const IrBuf *ir;
+  char *home;    /* own storage */
+  char *data;    /* the contents: home, or memory that stays constant for the whole run (mem_borrow) */
+  int64_t bytes;
+  DType dt;      /* as stored: the declared one, or float32 for narrow floats of an imprecise run */
+  uint8_t shift; /* log2 of the bytes per granule */
+  bool constant; /* nothing writes it during the run */
+  bool keep;     /* lives longer than its program: not reset by CORE_alloc */
+  bool filled;   /* what was never written holds the sentinel */
+  Bits written;
+  Bits started;  /* PSUM: a matmul wrote it last */
+} SimMem;
+
+typedef struct SimBuf {
+  SimMem *mem; /* NULL for a register */
+  DType dt;    /* as stored */
+  int bytes;
+  bool set;    /* register: has a value */
+  int64_t reg;
+} SimBuf;
+
+enum { SCR_SRC0, SCR_SRC1, SCR_SRC2, SCR_DST, SCR_TMP, SCR_SNAP0, SCR_SNAP1, SCR_SNAP2, SCR_COUNT };
+
+typedef struct Lanes { /* accumulator registers of an engine */
+  float v[LANES];
+  bool set[LANES];
+} Lanes;
+
+typedef struct Sim {
+  const IrModule *m;
+  const IrFunc *f;
+  const SimOptions *opt;
+  SimReport *report;
+  Diag *d;
+  Alloc alloc;
+  Gen gen;
+  int64_t program;
+  const IrIns *ins; /* being executed */
+  uint32_t pc;
+  SimBuf *buf;      /* by buffer id of f */
+  int64_t *idx;     /* index values of f */
+  uint8_t *said;    /* per instruction: mask of the reports already made */
+  Lanes scalar, vector;
+  struct {
+    void *p;
+    size_t size;
+  } scratch[SCR_COUNT];
+} Sim;
+
+typedef struct SimSetup SimSetup;
+SimSetup *setup_new(Sim *s, const SimTensor *operands, SimTensor *outputs); /* NULL: s->d is filled */
+bool setup_program(SimSetup *u, Sim *s, int64_t program);                    /* makes s->f, buf, idx, said */
+bool setup_outputs(SimSetup *u, Sim *s);                                     /* after the last program */
+void setup_free(SimSetup *u);                                                /* accepts NULL */
+void mem_begin(SimMem *m);                                                   /* CORE_alloc */
+void mem_own(SimMem *m, bool overwritten); /* before a write: ends a borrow; overwritten: the contents need not be kept */
+void mem_fill(SimMem *m);                  /* sentinel into everything never written */
+void *scratch(Sim *s, int slot, size_t bytes); /* contents are lost when it grows; NULL: s->d is filled */
+/* The bits of a number as an element of dt; returns its size. */
+int elem_of(DType dt, double v, void *out);
+int64_t elem_int(DType dt, const void *p); /* integer and bool types */
+
+/* arenas of pages, one of them kept between runs */
+typedef struct Pages {
+  char *p;
+  size_t size;
+} Pages;
+bool pages_take(Pages *a, size_t size);
+void pages_give(Pages *a);
+
+/* ---- access.c: where a tile is ------------------------------------------------------------------------------------- */
+/* Free dimensions are merged where they are one run; elements are of the storage dtype. */
+typedef struct Acc {
+  const IrTile *tile;
+  SimMem *mem;
+  DType dt;
+  int bytes;
+  char *p;               /* element (0, 0, ...) */
+  const char *lo, *hi;   /* bytes the tile lies in */
+  int64_t off;           /* of p in the buffer, in elements */
+  int64_t parts, pstride;
+  int64_t free;          /* elements per partition */
+  int nf;
+  IrDim f[IR_MAX_RANK];
+} Acc;
+bool acc_src(Sim *s, const IrTile *t, Acc *a); /* checks that it was written */
+bool acc_dst(Sim *s, const IrTile *t, Acc *a); /* after every acc_src: marks it written */
+bool acc_inout(Sim *s, const IrTile *t, Acc *a); /* neither; acc_mark, acc_check do it */
+bool acc_check(Sim *s, const Acc *a);
+void acc_mark(const Acc *a);
+int64_t acc_written(const Acc *a); /* how many of its elements were written */
+int64_t acc_started(const Acc *a); /* PSUM: how many a matmul wrote last */
+void acc_start(const Acc *a);      /* PSUM: a matmul wrote it */
+/* Reads precede writes: a source that dst overlaps is copied away first, unless both are the same view and in_place. */
+bool acc_guard(Sim *s, int slot, Acc *src, const Acc *dst, bool in_place);
+bool acc_same(const Acc *a, const Acc *b);
+static inline int64_t acc_count(const Acc *a) { return a->parts * a->free; }
+static inline bool acc_row_run(const Acc *a) { return a->nf == 0 || (a->nf == 1 && a->f[0].stride == 1); }
+/* All elements are one run. */
+static inline bool acc_flat(const Acc *a) { return acc_row_run(a) && (a->parts == 1 || a->pstride == a->free); }
+static inline char *acc_row(const Acc *a, int64_t part) { return a->p + part * a->pstride * a->bytes; }
+static inline bool acc_flat_f32(const Acc *a) { return a->dt == DT_float32 && acc_flat(a); }
+int acc_lane(const Sim *s, const Acc *a); /* partition of its first element */
+bool acc_vec(Sim *s, const IrTile *t, int64_t *rows); /* values of t->vec; rows has room for t->dim[0].count */
+/* The row of a tile with a vector offset; false when it is not inside the tensor. */
+bool acc_vec_row(const Acc *a, const IrBuf *buf, int64_t row, Acc *out);
+bool acc_out_of_bound(Sim *s, const IrTile *t, int64_t start); /* always false, s->d filled */
+
+/* ---- stream.c: elements of a tile in row-major order ----------------------------------------------------------------- */
+typedef struct Stream {
+  char *p; /* start of the current innermost run */
+  DType dt;
+  int bytes;
+  int nd;
+  int64_t at; /* position in the innermost run */
+  int64_t i[IR_MAX_RANK + 1];
+  IrDim d[IR_MAX_RANK + 1];
+} Stream;
+void stream_init(Stream *st, const Acc *a);
+void stream_row(Stream *st, const Acc *a, int64_t part);
+int64_t stream_run(const Stream *st);        /* elements left in the innermost run */
+void *stream_direct(Stream *st, int64_t n);  /* the next n when they are one run, else NULL; passes them */
+void stream_load(Stream *st, int64_t n, float *dst);
+void stream_store(Stream *st, int64_t n, const float *src);
+void stream_read(Stream *st, int64_t n, void *dst); /* storage as it is */
+void stream_write(Stream *st, int64_t n, const void *src);
+void stream_skip(Stream *st, int64_t n);
+void copy_elems(const Acc *dst, const Acc *src); /* same element size, bits as they are */
+bool copy_tile(Sim *s, const Acc *dst, const Acc *src); /* as they are when the dtypes are equal, else through f32 */
+bool copy_turned(Sim *s, const Acc *dst, const Acc *src); /* turn.c: the same, quick when src runs across memory */
+
+/* ---- lanes.c: element-wise work ---------------------------------------------------------------------------------------- */
+typedef void LaneFn(void *ctx, int64_t part, const float *const in[], float *out, int64_t n);
+typedef struct Each {
+  Acc *dst, *src[3];
+  int nsrc;
+  bool rows; /* fn is called once per partition with all its elements; else with pieces of any length and part 0 */
+  LaneFn *fn;
+  void *ctx;
+} Each;
+bool each(Sim *s, const Each *e); /* guards overlap, loads, calls, converts, stores */
+typedef struct Raws {
+  Acc *dst, *src[2];
+  int nsrc;
+  void (*fn)(void *ctx, const void *const in[], void *out, int64_t n);
+  void *ctx;
+} Raws;
+bool each_raw(Sim *s, const Raws *r); /* storage as it is, pieces of at most BLOCK elements */
+/* A number or a (P,1) tile as one f32 per partition. */
+typedef struct Column {
+  bool tile, given;
+  float v[LANES]; /* v[0] for all when not a tile */
+} Column;
+bool column_load(Sim *s, const IrVal *v, float absent, Column *c);
+static inline float column_at(const Column *c, int64_t part) { return c->v[c->tile ? part : 0]; }
+bool column_store(Sim *s, const IrTile *t, const float *v); /* one f32 per partition into a (P,1) tile */
+const float *row_f32(Sim *s, int slot, const Acc *a, int64_t part); /* a partition's elements; NULL: no memory */
+void row_store(const Acc *a, int64_t part, const float *v);
+
+VmOp alu_vm(Alu op);
+VmReduce alu_reduce(Alu op);
+VmBit alu_bit(Alu op);
+float reduce_identity(Alu op);
+typedef struct Scalar1 { /* one step of tensor_scalar */
+  Alu op;
+  bool unary, reverse;
+} Scalar1;
+void scalar_step(const Scalar1 *k, float operand, const float *in, float *out, int64_t n);
+
+/* ---- report.c --------------------------------------------------------------------------------------------------------- */
+enum { SAY_UNWRITTEN = 1, SAY_RANGE = 2, SAY_PSUM = 4, SAY_LANE = 8, SAY_HINT = 16 };
+/* False (an error) in a strict run. */
+bool say_unwritten(Sim *s, const Acc *a, int64_t missing, const int64_t first_last[2]);
+bool say_register(Sim *s, uint32_t buf);
+bool say_never_started(Sim *s, const Acc *a, int64_t missing);
+bool say_lane(Sim *s, const char *engine, int lane);
+void say_range(Sim *s, Act op, int64_t bad, float worst);
+void say_hint(Sim *s, const Acc *a, const char *param);
+bool say_output(Sim *s, const SimMem *m, const char *name);
+const char *op_full_name(const IrIns *ins);               /* "nisa.tensor_copy" */
+const char *param_of(const IrIns *ins, const IrTile *t);  /* "src" */
+void say_index(Text *t, const IrBuf *b, int64_t element); /* "[3, 0]"; the first index may be outside the shape */
+
+/* ---- regs.c, walk.c ------------------------------------------------------------------------------------------------------ */
+bool reg_get(Sim *s, uint32_t buf, int64_t *out);
+bool walk(Sim *s);
+
+/* ---- one per row of ops.def ------------------------------------------------------------------------------------------- */
+#define P(...)
+#define R(...)
+#define OP(name, ...) bool sim_##name(Sim *s, const Args_##name *a);
+#include "ops.def"
+#endif

@@ -1,0 +1,163 @@
+/* report.c -- what a run says besides its numbers: at most one message of a kind per instruction and program. */
+#include <string.h>
+
+#include "exec.h"
+
+enum { KEPT = 100 };
+
+const char *op_full_name(const IrIns *ins) {
+#define P(...)
+#define R(...)
+#define OP(name, engines, ...) [OP_##name] = ((engines) == EM_SIM ? "nki." #name : "nisa." #name),
+#define VECTOR EM_VECTOR
+#define SCALAR EM_SCALAR
+#define GPSIMD EM_GPSIMD
+#define TENSOR EM_TENSOR
+#define DMA EM_DMA
+#define SYNC EM_SYNC
+#define SIM EM_SIM
+  static const char *const names[OP_count] = {
+#include "ops.def"
+  };
+  switch (ins->op) {
+    case CORE_reg_read: return "register read";
+    case CORE_while: return "nl.while_loop";
+    default: return ins->op < OP_count && names[ins->op] ? names[ins->op] : "instruction";
+  }
+}
+
+const char *param_of(const IrIns *ins, const IrTile *t) {
+  if (ins->op >= OP_count) return "tensor";
+  const OpInfo *op = &op_info[ins->op];
+  for (int k = 0; k < op->nparams; k++) {
+    if (ins->v[k].kind != V_TILE) continue;
+    if (ins->v[k].u.tile == t) return op->params[k].name;
+    if (ins->v[k].u.tile->vec == t) return "vector_offset";
+  }
+  return "tensor";
+}
+
+void say_index(Text *t, const IrBuf *b, int64_t element) {
+  int64_t inner = b->count, rest = element < 0 ? -element : element;
+  text_putc(t, '[');
+  for (int k = 0; k < b->rank; k++) {
+    inner = b->shape[k] > 0 ? inner / b->shape[k] : 0;
+    int64_t i = inner > 0 ? rest / inner : 0;
+    if (inner > 0) rest %= inner;
+    text_printf(t, "%s%s%lld", k ? ", " : "", element < 0 && i ? "-" : "", (long long)i);
+  }
+  text_putc(t, ']');
+}
+
+/* Adds "file:line: message" to the report; in a strict run an error instead. */
+static bool say(Sim *s, uint32_t loc, Text *msg, bool may_be_error) {
+  bool ok = true;
+  if (may_be_error && s->opt->strict) {
+    ok = DIAG(s->d, unwritten, text_str(msg));
+  } else {
+    s->report->count++;
+    if (s->report->count <= KEPT) {
+      Text *out = &s->report->lines;
+      if (loc && loc < s->m->nlocs) text_printf(out, "%s:%d: ", s->m->locs[loc].file, s->m->locs[loc].line);
+      if (s->m->nprogram > 1) text_printf(out, "program %lld: ", (long long)s->program);
+      text_puts(out, text_str(msg));
+      text_putc(out, '\n');
+    }
+  }
+  text_free(msg);
+  return ok;
+}
+
+/* True when the current instruction has said this before (in this program). */
+static bool said(Sim *s, int what) {
+  uint8_t *mask = &s->said[s->pc];
+  if (*mask & what) return true;
+  *mask |= (uint8_t)what;
+  return false;
+}
+
+static void begin(Sim *s, Text *t) {
+  text_init(t, s->alloc);
+  text_printf(t, "%s", op_full_name(s->ins));
+}
+
+static void describe(Sim *s, Text *t, uint32_t buf) { tile_describe(s->f, ir_whole(s->f, buf), t); }
+
+bool say_unwritten(Sim *s, const Acc *a, int64_t missing, const int64_t first_last[2]) {
+  if (said(s, SAY_UNWRITTEN)) return true;
+  Text t;
+  begin(s, &t);
+  text_printf(&t, " reads %lld of the %lld elements of %s = ", (long long)missing, (long long)acc_count(a),
+              param_of(s->ins, a->tile));
+  describe(s, &t, a->tile->buf);
+  text_puts(&t, " that were never written, between ");
+  say_index(&t, s->f->bufs[a->tile->buf], first_last[0]);
+  text_puts(&t, " and ");
+  say_index(&t, s->f->bufs[a->tile->buf], first_last[1]);
+  return say(s, s->ins->loc, &t, true);
+}
+
+bool say_register(Sim *s, uint32_t buf) {
+  if (said(s, SAY_UNWRITTEN)) return true;
+  Text t;
+  begin(s, &t);
+  text_printf(&t, " reads register '%s', which was never written", s->f->bufs[buf]->name);
+  return say(s, s->ins->loc, &t, true);
+}
+
+bool say_never_started(Sim *s, const Acc *a, int64_t missing) {
+  if (said(s, SAY_PSUM)) return true;
+  Text t;
+  begin(s, &t);
+  text_puts(&t, " with accumulate=true adds to dst = ");
+  describe(s, &t, a->tile->buf);
+  text_printf(&t, ", %lld of the %lld elements of which no matmul has started: undefined on %s", (long long)missing,
+              (long long)acc_count(a), target_name(s->m->target));
+  return say(s, s->ins->loc, &t, true);
+}
+
+bool say_lane(Sim *s, const char *engine, int lane) {
+  if (said(s, SAY_LANE)) return true;
+  Text t;
+  begin(s, &t);
+  text_printf(&t, " uses the %s engine's accumulator of partition %d before any reset", engine, lane);
+  return say(s, s->ins->loc, &t, true);
+}
+
+void say_range(Sim *s, Act op, int64_t bad, float worst) {
+  if (said(s, SAY_RANGE)) return;
+  const ActInfo *info = &act_info[op];
+  Text t;
+  begin(s, &t);
+  text_printf(&t, ": %lld inputs of %s are outside its range on the Scalar engine, %s in [", (long long)bad, info->name,
+              info->magnitude ? "|x|" : "x");
+  text_float(&t, (float)info->lo);
+  text_puts(&t, ", ");
+  text_float(&t, (float)info->hi);
+  text_puts(&t, "], the first is ");
+  text_float(&t, worst);
+  text_puts(&t, "; the mathematical value is used");
+  say(s, s->ins->loc, &t, false);
+}
+
+void say_hint(Sim *s, const Acc *a, const char *param) {
+  if (said(s, SAY_HINT)) return;
+  Text t;
+  begin(s, &t);
+  text_printf(&t, ": %s is set, but ", param);
+  describe(s, &t, a->tile->buf);
+  text_puts(&t, " holds values other than 0 and 1; the hardware would compute something else");
+  say(s, s->ins->loc, &t, false);
+}
+
+bool say_output(Sim *s, const SimMem *m, const char *name) {
+  int64_t n = m->written.n, missing = n - bits_count(&m->written, 0, n), first = 0;
+  while (first < n && bits_test(&m->written, first)) first++;
+  int64_t per = dtype_bytes(m->dt) >> m->shift;
+  Text t;
+  text_init(&t, s->alloc);
+  text_printf(&t, "output '%s': %lld of its %lld elements were never written, first ", name, (long long)(missing / per),
+              (long long)(n / per));
+  say_index(&t, m->ir, first / per);
+  return say(s, m->ir->loc, &t, true);
+}

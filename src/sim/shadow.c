@@ -1,0 +1,67 @@
+/* shadow.c -- bit sets over the granules of a buffer, with none and all kept as a state. */
+#include <string.h>
+
+#include "exec.h"
+
+static void materialise(Bits *b) {
+  if (b->state == BITS_SOME) return;
+  size_t bytes = (size_t)(b->n + 63) / 64 * 8;
+  memset(b->w, b->state == BITS_ALL ? 0xff : 0, bytes);
+  b->nset = b->state == BITS_ALL ? b->n : 0;
+  b->state = BITS_SOME;
+}
+
+static void normalise(Bits *b) {
+  if (b->nset == b->n) b->state = BITS_ALL;
+  if (b->nset == 0) b->state = BITS_NONE;
+}
+
+/* The bits of word k that belong to [at, end). */
+static uint64_t mask_of(int64_t k, int64_t at, int64_t end) {
+  uint64_t m = ~UINT64_C(0);
+  if (at > k * 64) m <<= at - k * 64;
+  if (end < k * 64 + 64) m &= ~UINT64_C(0) >> (k * 64 + 64 - end);
+  return m;
+}
+
+void bits_set(Bits *b, int64_t at, int64_t n) {
+  if (b->state == BITS_ALL || n <= 0) return;
+  if (n == b->n) {
+    b->state = BITS_ALL;
+    return;
+  }
+  materialise(b);
+  for (int64_t k = at / 64; k * 64 < at + n; k++) {
+    uint64_t m = mask_of(k, at, at + n);
+    b->nset += __builtin_popcountll(m & ~b->w[k]);
+    b->w[k] |= m;
+  }
+  normalise(b);
+}
+
+void bits_clear(Bits *b, int64_t at, int64_t n) {
+  if (b->state == BITS_NONE || n <= 0) return;
+  if (n == b->n) {
+    b->state = BITS_NONE;
+    return;
+  }
+  materialise(b);
+  for (int64_t k = at / 64; k * 64 < at + n; k++) {
+    uint64_t m = mask_of(k, at, at + n);
+    b->nset -= __builtin_popcountll(m & b->w[k]);
+    b->w[k] &= ~m;
+  }
+  normalise(b);
+}
+
+int64_t bits_count(const Bits *b, int64_t at, int64_t n) {
+  if (b->state != BITS_SOME) return b->state == BITS_ALL ? n : 0;
+  int64_t set = 0;
+  for (int64_t k = at / 64; k * 64 < at + n; k++) set += __builtin_popcountll(b->w[k] & mask_of(k, at, at + n));
+  return set;
+}
+
+bool bits_test(const Bits *b, int64_t at) {
+  if (b->state != BITS_SOME) return b->state == BITS_ALL;
+  return b->w[at / 64] >> (at % 64) & 1;
+}
