@@ -119,7 +119,7 @@ typedef void *(*nkl_alloc_fn)(void *ud, void *ptr, size_t osize, size_t nsize);
 typedef void (*nkl_write_fn)(void *ud, const char *text, size_t len);
 
 enum {
-  NKL_OPT_IGNORE_ENV = 1u << 0,  /* LUA_INIT, LUA_PATH*, LUA_CPATH*, NKILUA_* are not read */
+  NKL_OPT_IGNORE_ENV = 1u << 0,  /* LUA_PATH* and LUA_CPATH* are not read. LUA_INIT never is: that is the command's business */
   NKL_OPT_STRICT = 1u << 1       /* simulation: a read of never-written elements is an error */
 };
 typedef struct nkl_options {
@@ -141,13 +141,16 @@ NKL_API void nkl_options_init(nkl_options *o);
 NKL_API NKL_NODISCARD nkl_status nkl_open(nkl_ctx **out, const nkl_options *o /* NULL: defaults */);
 NKL_API void nkl_close(nkl_ctx *c);
 NKL_API const nkl_error *nkl_last_error(const nkl_ctx *c); /* never NULL; valid until the next call on c */
-/* Stops the running script or simulation as soon as possible with NKL_ERR_CANCELLED. Callable from any thread and from signal handlers. */
+/* Stops the running script or simulation as soon as possible with NKL_ERR_CANCELLED, also inside coroutines and loops of pcall. With
+   nothing running, the next call is stopped. Callable from any thread and from signal handlers, until nkl_close begins. A C function that a
+   script calls, such as io.read or string.find, is left first. */
 NKL_API void nkl_interrupt(nkl_ctx *c);
 
 /* ---- scripts ---------------------------------------------------------------------------------------------------------------- */
 
 /* Runs a script (text only, never bytecode; a first line starting with # is skipped) and keeps what it returns: a kernel, or a
-   table of kernels, see nkl_get_kernel. args become `...` and the table `arg` (arg[0] = path, arg[-1] = program when given). */
+   table of kernels, see nkl_get_kernel. With argv, the words behind script_index become `...`, and all of them the table `arg`
+   (arg[0] = argv[script_index], arg[-1] the word before it). A missing file is NKL_ERR_IO. */
 typedef struct nkl_script {
   uint32_t struct_size;
   const char *path;        /* file, "-" for standard input; ignored when source is set */
@@ -161,20 +164,23 @@ NKL_API void nkl_script_init(nkl_script *s);
 NKL_API NKL_NODISCARD nkl_status nkl_load(nkl_ctx *c, const nkl_script *s);
 NKL_API NKL_NODISCARD nkl_status nkl_load_file(nkl_ctx *c, const char *path);
 NKL_API NKL_NODISCARD nkl_status nkl_load_string(nkl_ctx *c, const char *src, size_t len, const char *chunkname);
-/* require name and bind it to the global `global` (NULL: the name up to the first '-'), as lua -l does. */
+/* Calls require(name) and sets the global `global` (NULL: name up to the first '-') to its result, as lua -l does. */
 NKL_API NKL_NODISCARD nkl_status nkl_require(nkl_ctx *c, const char *name, const char *global);
 /* Sets the global table `arg` without running anything. */
 NKL_API NKL_NODISCARD nkl_status nkl_set_arg(nkl_ctx *c, const char *const *argv, int argc, int script_index);
 NKL_API void nkl_warnings(nkl_ctx *c, int on); /* lua -W */
 
-/* One line or chunk of an interactive session. The text is tried as an expression first, whose values are printed to `out` as text
-   ready to show. *incomplete is set when more lines could complete it (then nothing ran). */
+/* One line or chunk of an interactive session. The text is tried as an expression first, whose values come as text ready to show.
+   *incomplete is set when more lines could complete it; then nothing ran. The first call sets the global function help(topic) unless there is
+   a global of that name. */
 NKL_API NKL_NODISCARD nkl_status nkl_eval(nkl_ctx *c, const char *src, size_t len, const char *chunkname, int *incomplete, nkl_buf *out);
 /* Completions of the word that ends at src[len): '\n'-separated, sorted; runs no metamethods. */
 NKL_API NKL_NODISCARD nkl_status nkl_complete(nkl_ctx *c, const char *src, size_t len, nkl_buf *out);
-/* Text for help(topic): an op ("nisa.activation"), a language name ("nl.load"), an error id; NULL topic lists the topics. */
+/* Text of help(topic): an instruction ("nisa.activation"), a function ("nl.load"), a method of tensors, a dtype, an error id; NULL lists the
+   topics. An unknown topic is NKL_ERR_ARG and names the nearest. */
 NKL_API NKL_NODISCARD nkl_status nkl_help(nkl_ctx *c, const char *topic, nkl_buf *out);
-/* Runs busted in this process with its own arguments. Returns NKL_OK when all passed. May end the process, as busted does on failure. */
+/* Runs busted in this process; argv[0] is the program's name, the rest busted's own arguments. Returns NKL_OK when all passed. Ends the
+   process with status 1 when a spec fails, as busted does. */
 NKL_API NKL_NODISCARD nkl_status nkl_run_specs(nkl_ctx *c, const char *const *argv, int argc);
 
 /* ---- tensors ------------------------------------------------------------------------------------------------------------------ */
@@ -196,15 +202,28 @@ NKL_API NKL_NODISCARD nkl_status nkl_tensor_wrap(nkl_ctx *c, const nkl_tensor_de
 NKL_API nkl_tensor *nkl_tensor_retain(nkl_tensor *t);
 NKL_API void nkl_tensor_release(nkl_tensor *t);
 NKL_API void nkl_tensor_describe(const nkl_tensor *t, nkl_tensor_desc *out); /* data is lent */
-/* .npy, .npz (member) and .safetensors (name); dtype NKL_INVALID: as the file says; a 64-bit file needs one. */
+/* Reads .npy, .npz and .safetensors. member NULL: the only one. dtype NKL_INVALID: as the file says; a file of 64-bit numbers or of raw
+   bytes (NumPy's V2) needs one. Numbers are converted, to integers only when every value fits; raw bytes are taken as they are. */
 NKL_API NKL_NODISCARD nkl_status nkl_tensor_load(nkl_ctx *c, const char *path, const char *member, nkl_dtype dtype, nkl_tensor **out);
-/* Writes one tensor (.npy), or several with names (.npz, .safetensors). Complete or not at all. */
-NKL_API NKL_NODISCARD nkl_status nkl_tensor_save(nkl_ctx *c, const char *path, nkl_tensor *const *t, const char *const *names, size_t n);
-/* "x float32[128,512] min -3.1 max 2.9 mean 0.01" and the corners of a small tensor. */
-NKL_API NKL_NODISCARD nkl_status nkl_tensor_summary(nkl_ctx *c, const nkl_tensor *t, const char *name, nkl_buf *out);
-/* Largest absolute and relative differences; *mismatches counts elements with |a-b| > atol + rtol*|b| (NaN equals NaN only). Shapes and dtypes must agree
-   (NKL_ERR_ARG). */
+/* One file to write: one tensor for .npy and "-" (standard output, as .npy), several with names for .npz and .safetensors. */
+typedef struct nkl_file {
+  const char *path;
+  nkl_tensor *const *tensors;
+  const char *const *names; /* one per tensor; may be NULL for .npy */
+  size_t count;
+} nkl_file;
+/* Writes the files, all or none: each is complete under a temporary name before the first takes its place. */
+NKL_API NKL_NODISCARD nkl_status nkl_tensor_save(nkl_ctx *c, const nkl_file *files, size_t n);
+/* One line: "x float32[128,512] min -3.1 max 2.9 mean 0.01" and its values, when they are few, else the four corners of its first matrix. min, max
+   and mean leave NaNs out, whose number is added when there are any. json 1: the same as a JSON object. */
+NKL_API NKL_NODISCARD nkl_status nkl_tensor_summary(nkl_ctx *c, const nkl_tensor *t, const char *name, int json, nkl_buf *out);
+/* *mismatches counts the elements with |a-b| > atol + rtol*|b|; NaN equals NaN only, infinities equal themselves. report: one line, the largest
+   differences and the first mismatch. Shapes and dtypes must agree (NKL_ERR_ARG). */
 NKL_API NKL_NODISCARD nkl_status nkl_tensor_compare(nkl_ctx *c, const nkl_tensor *actual, const nkl_tensor *desired, double rtol, double atol, int64_t *mismatches, nkl_buf *report);
+
+/* Whole files as bytes, "-" is standard input or output; written complete or not at all. */
+NKL_API NKL_NODISCARD nkl_status nkl_file_read(nkl_ctx *c, const char *path, nkl_buf *out);
+NKL_API NKL_NODISCARD nkl_status nkl_file_write(nkl_ctx *c, const char *path, const char *data, size_t n);
 
 /* ---- host frameworks: the three hooks -------------------------------------------------------------------------------------------- */
 typedef struct nkl_framework {
@@ -218,12 +237,14 @@ typedef struct nkl_framework {
   nkl_status (*map_data)(void *ud, void *obj, int writable, nkl_tensor_desc *out);
   void (*unmap_data)(void *ud, void *obj, int dirty);
 } nkl_framework; /* callbacks must not longjmp, throw, or call back into the same context */
+/* How objects of a host's framework become arguments (NKL_ARG_FRAMEWORK). */
 NKL_API void nkl_framework_init(nkl_framework *f);
 NKL_API NKL_NODISCARD nkl_status nkl_set_framework(nkl_ctx *c, const nkl_framework *f /* copied; NULL clears */);
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------------------------ */
-/* The kernel that the last loaded script returned: name NULL when it returned one kernel, else the key of the table it returned. */
+/* A kernel that the last loaded script returned: name NULL when it returned one kernel or a table of one, else its key in that table. */
 NKL_API NKL_NODISCARD nkl_status nkl_get_kernel(nkl_ctx *c, const char *name, nkl_kernel **out);
+NKL_API nkl_kernel *nkl_kernel_retain(nkl_kernel *k);
 NKL_API void nkl_kernel_release(nkl_kernel *k);
 NKL_API int nkl_kernel_param_count(const nkl_kernel *k);
 NKL_API const char *nkl_kernel_param_name(const nkl_kernel *k, int i); /* lent */
@@ -261,15 +282,20 @@ NKL_API void nkl_request_init(nkl_request *r);
 /* The cached artifact for this signature, or a new one (the body is re-executed). */
 NKL_API NKL_NODISCARD nkl_status nkl_specialize(nkl_ctx *c, const nkl_request *r, nkl_program **out);
 
-/* Command-line words "name=VALUE" or "VALUE" bound to arguments of k: files are read, shapes are filled as the VALUE grammar says. shapes_only: file data
-   is not kept. The result lives until nkl_bound_free. */
+/* Command-line words "name=VALUE" or "VALUE" bound to the parameters of k: files are read, shapes are filled as the VALUE grammar says
+   (docs/command.md). shapes_only: tensors become declarations, nothing is filled. seed: of fills that name none. The result holds one named
+   argument per word and lives until nkl_bound_free; its tensors are lent. */
 typedef struct nkl_bound nkl_bound;
 typedef struct nkl_bind_options { uint32_t struct_size; int shapes_only; uint64_t seed; } nkl_bind_options;
 NKL_API void nkl_bind_options_init(nkl_bind_options *o);
 NKL_API NKL_NODISCARD nkl_status nkl_bind_words(nkl_ctx *c, const nkl_kernel *k, const char *const *words, size_t n, const nkl_bind_options *o, nkl_bound **out);
-/* The same for a decoded program: operand names are its input names. */
+/* The same for a program without its source. Tensors go to its inputs; a constant must be the one the program was specialized with, by name or
+   in order. */
 NKL_API NKL_NODISCARD nkl_status nkl_bind_program(nkl_ctx *c, const nkl_program *p, const char *const *words, size_t n, const nkl_bind_options *o, nkl_bound **out);
 NKL_API const nkl_arg *nkl_bound_args(const nkl_bound *b, size_t *n);
+/* The tensor of every input of p, in order, for nkl_sim.inputs: tensors[0..nkl_program_input_count(p)), lent. NKL_ERR_ARG names one that is
+   missing. */
+NKL_API NKL_NODISCARD nkl_status nkl_bound_inputs(nkl_ctx *c, const nkl_bound *b, const nkl_program *p, nkl_tensor **tensors);
 NKL_API void nkl_bound_free(nkl_bound *b);
 
 /* ---- programs (artifacts) ------------------------------------------------------------------------------------------------------------ */
@@ -287,17 +313,19 @@ typedef enum nkl_format {
 } nkl_format;
 NKL_API NKL_NODISCARD nkl_status nkl_program_render(const nkl_program *p, nkl_format f, nkl_buf *out, nkl_error_buf *err);
 
+/* A tensor that a program takes or gives; name is lent. */
 typedef struct nkl_io { const char *name; nkl_dtype dtype; int32_t rank; int64_t shape[NKL_MAX_RANK]; } nkl_io;
 NKL_API const char *nkl_program_name(const nkl_program *p);       /* func_name */
 NKL_API const char *nkl_program_target(const nkl_program *p);
 NKL_API int nkl_program_target_is_fallback(const nkl_program *p);
-NKL_API const char *nkl_program_cache_key(const nkl_program *p);  /* 32 hex digits; "" when decoded */
+NKL_API const char *nkl_program_cache_key(const nkl_program *p); /* 32 hex digits; "" when decoded */
 NKL_API int64_t nkl_program_mac_count(const nkl_program *p);
 NKL_API int nkl_program_has_collectives(const nkl_program *p);
 NKL_API int nkl_program_result_is_sequence(const nkl_program *p);
 NKL_API size_t nkl_program_grid(const nkl_program *p, int64_t grid[NKL_MAX_RANK]); /* returns the rank */
 NKL_API size_t nkl_program_input_count(const nkl_program *p);
 NKL_API size_t nkl_program_output_count(const nkl_program *p);
+/* NKL_ERR_ARG when there is no i-th one; *out is then zero. */
 NKL_API nkl_status nkl_program_input(const nkl_program *p, size_t i, nkl_io *out);
 NKL_API nkl_status nkl_program_output(const nkl_program *p, size_t i, nkl_io *out);
 NKL_API size_t nkl_program_alias_count(const nkl_program *p);
@@ -317,8 +345,13 @@ typedef struct nkl_sim {
   nkl_ctx *interrupt;         /* context whose nkl_interrupt stops the run, or NULL */
 } nkl_sim;
 NKL_API void nkl_sim_init(nkl_sim *s);
-/* Runs p. outputs[0..output_count) receive new tensors (or, in place, the retained input). */
+/* Runs p. outputs[0..nkl_program_output_count) receive new tensors, or, in place, the retained input that the kernel wrote. On an error they are
+   NULL and no input has changed. Needs no context. The environment variable NKI_PRECISE_FP=0 keeps narrow floats as f32. */
 NKL_API NKL_NODISCARD nkl_status nkl_simulate(const nkl_program *p, const nkl_sim *s, nkl_tensor **outputs, nkl_error_buf *err);
+/* Specializes and runs in one go on the tensors of the request: NKL_ARG_TENSOR, or NKL_ARG_FRAMEWORK with map_data. s: inputs are ignored; NULL:
+   defaults. outputs: room for max tensors; *n how many there are, NKL_ERR_ARG when more than max. In place, a framework's own buffers are
+   written and unmap_data is told so. */
+NKL_API NKL_NODISCARD nkl_status nkl_call(nkl_ctx *c, const nkl_request *r, const nkl_sim *s, nkl_tensor **outputs, size_t max, size_t *n);
 
 /* ---- tables: for tools and editors ----------------------------------------------------------------------------------------------------- */
 typedef enum nkl_table { NKL_TABLE_OPS = 0, NKL_TABLE_ERRORS = 1, NKL_TABLE_DTYPES = 2, NKL_TABLE_TARGETS = 3 } nkl_table;

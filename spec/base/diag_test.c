@@ -197,6 +197,8 @@ static void the_nearest_name_is_suggested(void **state) {
   assert_string_equal(diag_nearest("bfloat", names), "bfloat16");
   assert_string_equal(diag_nearest("activatoin", names), "activation");
   assert_string_equal(diag_nearest("tensortensor", names), "tensor_tensor");
+  const char *const tie[] = {"load", "lead", NULL};
+  assert_string_equal(diag_nearest("lxad", tie), "load");
 }
 
 static void a_far_name_is_not_suggested(void **state) {
@@ -210,6 +212,8 @@ static void a_far_name_is_not_suggested(void **state) {
   assert_null(diag_nearest(longer, names));
   const char *const none[] = {NULL};
   assert_null(diag_nearest("load", none));
+  const char *const single[] = {"y", "", NULL}; /* nothing of the name would be left */
+  assert_null(diag_nearest("x", single));
   const char *const odd[] = {"", longer, NULL};
   assert_null(diag_nearest("load", odd));
 }

@@ -121,6 +121,35 @@ static void refused_read(const char *path, ErrId id, const char *message) {
   diag_free(&d);
 }
 
+/* A pipe tells no size, so the text has to grow on the way. */
+static void a_read_that_runs_out_of_memory_leaves_nothing(void **state) {
+  (void)state;
+  enum { MORE = 300000 };
+  assert_int_equal(mkfifo("pipe", 0600), 0);
+  fflush(NULL);
+  pid_t child = fork();
+  if (child == 0) {
+    signal(SIGPIPE, SIG_DFL);
+    int fd = open("pipe", O_WRONLY);
+    static char zeros[MORE];
+    _exit(write(fd, zeros, MORE) == MORE ? 0 : 1);
+  }
+  Ration r = {.left = 2};
+  Text t;
+  Diag d;
+  text_init(&t, ration_alloc(&r));
+  diag_init(&d, alloc_std);
+  text_puts(&t, "kept");
+  assert_false(file_read("pipe", &t, &d));
+  waitpid(child, NULL, 0);
+  assert_int_equal(d.id, ERR_nomem);
+  assert_text(&t, "kept");
+  assert_int_equal(t.len, 4);
+  text_free(&t);
+  diag_free(&d);
+  assert_int_equal(r.live, 0);
+}
+
 static void a_missing_file_and_a_folder_are_errors(void **state) {
   (void)state;
   refused_read("none.npy", ERR_file_open, "cannot open 'none.npy': No such file or directory");
@@ -279,11 +308,32 @@ static void a_failed_write_keeps_the_old_file(void **state) {
 
 #define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, enter, leave)
 
+static void several_files_are_written_all_or_none(void **state) {
+  (void)state;
+  Diag d;
+  diag_init(&d, alloc_std);
+  write_or_fail("b", "old", 3);
+  FileOut files[] = {{"a", "1", 1}, {"b", "22", 2}, {"no/such/folder", "3", 1}};
+  assert_false(file_write_all(files, 3, &d));
+  assert_int_equal(d.id, ERR_file_write);
+  assert_non_null(strstr(diag_message(&d), "no/such/folder"));
+  assert_contents("b", "old", 3);
+  assert_int_equal(count_entries(), 1);
+  diag_clear(&d);
+  assert_true(file_write_all(files, 2, &d));
+  assert_contents("a", "1", 1);
+  assert_contents("b", "22", 2);
+  assert_int_equal(count_entries(), 2);
+  assert_true(file_write_all(files, 0, &d));
+  diag_free(&d);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       IN_FOLDER(what_is_written_is_read),
       IN_FOLDER(reading_appends),
       IN_FOLDER(a_file_without_a_known_size_is_read),
+      IN_FOLDER(a_read_that_runs_out_of_memory_leaves_nothing),
       IN_FOLDER(a_missing_file_and_a_folder_are_errors),
       IN_FOLDER(standard_input_and_output_are_called_dash),
       IN_FOLDER(a_new_file_gets_the_mode_of_the_umask),
@@ -295,6 +345,7 @@ int main(void) {
       IN_FOLDER(a_name_as_long_as_the_system_allows_is_written),
       IN_FOLDER(a_read_only_file_stays),
       IN_FOLDER(a_failed_write_keeps_the_old_file),
+      IN_FOLDER(several_files_are_written_all_or_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

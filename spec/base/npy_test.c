@@ -200,6 +200,8 @@ static void bad_headers_are_refused_with_their_reason(void **state) {
       {"{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807,)}", "shape is too large (offset 83)"},
       {"{'descr': '|u1', 'fortran_order': False, 'shape': (4294967296, 4294967296, 0)}",
        "shape is too large (offset 88)"},
+      {"{'descr': '|u1', 'fortran_order': False, 'shape': (0, 4294967296, 4294967296)}",
+       "shape is too large (offset 88)"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char expected[120];

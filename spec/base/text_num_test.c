@@ -192,6 +192,7 @@ static void numbers_are_read_exactly(void **state) {
       {"2.4703282292062327e-324", 0},
       {"2.4703282292062328e-324", 0x1p-1074},
       {"1e-400", 0},
+      {"1e-4294967296", 0}, /* whose exponent is 0 in 32 bits */
       {"0e999999999999999999999999", 0},
       {"0.000e-99999999999999999999", 0},
       {"1.7976931348623157e308", DBL_MAX},
@@ -210,10 +211,34 @@ static void numbers_are_read_exactly(void **state) {
 
 static void what_is_no_decimal_number_is_refused(void **state) {
   (void)state;
-  static const char *const bad[] = {
-      "",     ".",   "-",  "+",    "e5",       "1e",     "1e+",   "1.5.2",  " 1",
-      "1 ",   "0x1", "1f", "--1",  "1e5x",     "1,5",    "1_000", "NaN",    "+nan",
-      "-nan", "Inf", "in", "inf ", "infinity", "nan(1)", "1e400", "-1e400", "1e999999999999999999999"};
+  static const char *const bad[] = {"",
+                                    ".",
+                                    "-",
+                                    "+",
+                                    "e5",
+                                    "1e",
+                                    "1e+",
+                                    "1.5.2",
+                                    " 1",
+                                    "1 ",
+                                    "0x1",
+                                    "1f",
+                                    "--1",
+                                    "1e5x",
+                                    "1,5",
+                                    "1_000",
+                                    "NaN",
+                                    "+nan",
+                                    "-nan",
+                                    "Inf",
+                                    "in",
+                                    "inf ",
+                                    "infinity",
+                                    "nan(1)",
+                                    "1e400",
+                                    "-1e400",
+                                    "1e999999999999999999999",
+                                    "1e4294967296"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     double d;
     float f;

@@ -88,6 +88,34 @@ static void members_are_read_back_in_both_forms(void **state) {
   }
 }
 
+static void a_size_at_the_limit_needs_zip64(void **state) {
+  (void)state;
+  for (uint64_t limit = 9; limit <= 11; limit++) {
+    Text t;
+    build(&t, 1, limit); /* ten bytes; their size is at offset 22 of the local header */
+    assert_memory_equal(t.data + 22, limit > 10 ? "\x0A\0\0\0" : "\xFF\xFF\xFF\xFF", 4);
+    text_free(&t);
+  }
+}
+
+/* Bit 11 of the flags: other programs would read the name in a code page. */
+static void names_beyond_ascii_are_marked_as_utf8(void **state) {
+  (void)state;
+  static const char *const names[] = {"plain", "\xC3\xA9"};
+  for (int i = 0; i < 2; i++) {
+    Text t, head;
+    ZipWriter w;
+    text_init(&t, alloc_std);
+    text_init(&head, alloc_std);
+    zip_begin(&w, &t);
+    zip_add(&w, names[i], &head, "x", 1);
+    zip_end(&w);
+    assert_int_equal(t.data[7], i ? 8 : 0);
+    text_free(&head);
+    text_free(&t);
+  }
+}
+
 static void more_than_65534_members_need_zip64(void **state) {
   (void)state;
   for (int count = 65533; count < 65538; count++) {
@@ -134,7 +162,8 @@ static void a_comment_is_allowed_and_its_length_checked(void **state) {
   text_free(&t);
 }
 
-/* One member "m0" with 10 bytes: local header at 0, data at 32, directory at 42, its entry 48 bytes, end record at 90. */
+/* One member "m0" with 10 bytes: local header at 0, data at 32, directory at 42, its entry 48 bytes, end record at 90.
+ */
 enum { DIR = 42, END = 90 };
 
 typedef struct Lie {
@@ -186,7 +215,8 @@ static void lies_in_the_headers_are_seen(void **state) {
   }
 }
 
-/* The same in zip64: local header 0 with 20 bytes more, directory at 62, its entry 76, zip64 end at 138, locator at 194. */
+/* The same in zip64: local header 0 with 20 bytes more, directory at 62, its entry 76, zip64 end at 138, locator at
+ * 194. */
 static const Lie wide_lies[] = {
     {194 + 8, 8, 139, "z: zip64 end record out of range (offset 194)"},
     {194 + 8, 8, UINT64_MAX, "z: zip64 end record out of range (offset 194)"},
@@ -315,10 +345,12 @@ static void check_deflated(const char *plain, size_t n, size_t claimed, const ch
   Listed l = list(&t);
   assert_true(l.ok);
   const char *data = NULL;
+  size_t used = l.a.used;
   bool ok = zip_data(&l.a, l.bytes, &l.m[0], "z", &data, &l.d);
   assert_string_equal(diag_message(&l.d), message);
   assert_int_equal(ok, *message == '\0');
   if (ok) assert_memory_equal(data, plain, n);
+  assert_in_range(l.a.used - used, 0, claimed + 16); /* what zlib needed was given back */
   done(&l);
   text_free(&t);
 }
@@ -399,6 +431,8 @@ static void a_name_beyond_65535_bytes_cannot_be_written(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(members_are_read_back_in_both_forms),
+      cmocka_unit_test(a_size_at_the_limit_needs_zip64),
+      cmocka_unit_test(names_beyond_ascii_are_marked_as_utf8),
       cmocka_unit_test(more_than_65534_members_need_zip64),
       cmocka_unit_test(an_archive_may_start_anywhere_in_the_buffer),
       cmocka_unit_test(a_comment_is_allowed_and_its_length_checked),

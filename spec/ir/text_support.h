@@ -32,15 +32,22 @@ typedef struct Bank { /* what instructions may use */
 static inline IrBuf *bank_buffer(Bank *b, BufKind kind, Space space, DType dtype, const char *name) {
   static const unsigned char data[256 * 4] = {1, 2, 3, 4, 5};
   int64_t shape[2] = {16, 16};
-  IrBufSpec spec = {.kind = kind, .space = space, .dtype = dtype, .rank = space == SP_reg ? 0 : 2, .shape = shape, .name = name,
+  IrBufSpec spec = {.kind = kind,
+                    .space = space,
+                    .dtype = dtype,
+                    .rank = space == SP_reg ? 0 : 2,
+                    .shape = shape,
+                    .name = name,
                     .data = kind == BUF_CONST ? data : NULL};
   if (kind == BUF_VIEW) spec.base = b->tile[0];
   if (kind == BUF_ALLOC && space == SP_sbuf) spec.has_address = true, spec.part = 32, spec.byte = 64 * b->ntile;
   IrBuf *buf = ir_buf_new(b->m, b->f, &spec);
   assert_non_null(buf);
   if (kind == BUF_ALLOC) ir_append(b->m, b->f, CORE_alloc, &(IrVal){V_INT, 0, {.i = buf->id}}, 1);
-  if (space != SP_reg) b->tile[b->ntile++] = buf->id;
-  else b->reg = buf->id;
+  if (space != SP_reg)
+    b->tile[b->ntile++] = buf->id;
+  else
+    b->reg = buf->id;
   return buf;
 }
 
@@ -70,7 +77,8 @@ static inline const IrTile *bank_tile(Bank *b, bool vector) {
   t->rank = (uint8_t)below(&b->seed, IR_MAX_RANK + 1);
   t->offset = (int64_t)below(&b->seed, 1000) - 500;
   for (int i = 0; i < t->rank; i++)
-    t->dim[i] = (IrDim){below(&b->seed, 9) == 0 ? INT64_MIN : (int64_t)below(&b->seed, 99) - 9, (int64_t)below(&b->seed, 600)};
+    t->dim[i] =
+        (IrDim){below(&b->seed, 9) == 0 ? INT64_MIN : (int64_t)below(&b->seed, 99) - 9, (int64_t)below(&b->seed, 600)};
   if (below(&b->seed, 3) == 0) {
     t->dyn = b->idx[below(&b->seed, b->nidx)];
     t->dyn_max = (int64_t)below(&b->seed, 4) * 77;
@@ -125,27 +133,36 @@ static inline IrVal bank_value(Bank *b, const IrParam *p) {
       if (coin) return (IrVal){V_NUM, 0, {.num = bank_double(b)}};
       /* fall through */
     case K_tile:
-    case K_column: return (IrVal){V_TILE, 0, {.tile = bank_tile(b, true)}};
+    case K_column:
+      return (IrVal){V_TILE, 0, {.tile = bank_tile(b, true)}};
     case K_tiles: {
       const IrTile **list = arena_newn(&b->m->arena, const IrTile *, n + 1);
       for (uint32_t i = 0; i <= n; i++) list[i] = bank_tile(b, false);
       return (IrVal){V_TILES, n + 1, {.tiles = list}};
     }
-    case K_number: return (IrVal){V_NUM, 0, {.num = bank_double(b)}};
+    case K_number:
+      return (IrVal){V_NUM, 0, {.num = bank_double(b)}};
     case K_alu:
     case K_act:
-    case K_enum: return (IrVal){V_INT, 0, {.i = bank_member(b, p)}};
+    case K_enum:
+      return (IrVal){V_INT, 0, {.i = bank_member(b, p)}};
     case K_flag:
-    case K_tristate: return (IrVal){V_INT, 0, {.i = coin}};
+    case K_tristate:
+      return (IrVal){V_INT, 0, {.i = coin}};
     case K_int_or_ints:
       if (!coin) return (IrVal){V_INTS, n, {.ints = bank_ints(b, n)}};
       return (IrVal){V_INT, 0, {.i = -5}};
-    case K_ints: return (IrVal){V_INTS, n, {.ints = bank_ints(b, n)}};
-    case K_pairs: return (IrVal){V_PAIRS, n, {.ints = bank_ints(b, 2 * n)}};
-    case K_reg: return (IrVal){V_REG, 0, {.reg = b->reg}};
+    case K_ints:
+      return (IrVal){V_INTS, n, {.ints = bank_ints(b, n)}};
+    case K_pairs:
+      return (IrVal){V_PAIRS, n, {.ints = bank_ints(b, 2 * n)}};
+    case K_reg:
+      return (IrVal){V_REG, 0, {.reg = b->reg}};
     case K_int:
-    case K_int_or_reg: return bank_integer(b, p->kind);
-    default: return (IrVal){V_STR, 5, {.str = coin ? "a\0b\"\xC3" : "h\xC3\xA9l\\"}};
+    case K_int_or_reg:
+      return bank_integer(b, p->kind);
+    default:
+      return (IrVal){V_STR, 5, {.str = coin ? "a\0b\"\xC3" : "h\xC3\xA9l\\"}};
   }
 }
 
@@ -160,7 +177,8 @@ static inline void bank_instruction(Bank *b, Op op) {
   IrIns *ins = ir_append(b->m, b->f, op, v, (uint32_t)row->nparams);
   assert_non_null(ins);
   uint32_t outer = ir_loc(b->m, "lib/outer file.lua", 7, below(&b->seed, 2) == 0, 0);
-  if (below(&b->seed, 2) == 0) ins->loc = ir_loc(b->m, "k.lua", 1 + (int)below(&b->seed, 99), below(&b->seed, 4) == 0, outer);
+  if (below(&b->seed, 2) == 0)
+    ins->loc = ir_loc(b->m, "k.lua", 1 + (int)below(&b->seed, 99), below(&b->seed, 4) == 0, outer);
   if (below(&b->seed, 3) == 0) ins->label = "label \"one\"";
 }
 
@@ -210,12 +228,23 @@ static inline void same_tile(const IrFunc *f, const IrTile *a, const IrFunc *g, 
 static inline void same_value(const IrFunc *f, const IrVal *a, const IrFunc *g, const IrVal *b) {
   assert_int_equal(a->kind, b->kind);
   switch (a->kind) {
-    case V_NONE: break;
-    case V_TILE: same_tile(f, a->u.tile, g, b->u.tile); break;
-    case V_REG: same_buffer(f, a->u.reg, g, b->u.reg); break;
-    case V_NUM: assert_memory_equal(&a->u.num, &b->u.num, sizeof a->u.num); break;
-    case V_INT: assert_true(a->u.i == b->u.i); break;
-    case V_IDX: assert_int_equal(a->u.idx, b->u.idx); break;
+    case V_NONE:
+      break;
+    case V_TILE:
+      same_tile(f, a->u.tile, g, b->u.tile);
+      break;
+    case V_REG:
+      same_buffer(f, a->u.reg, g, b->u.reg);
+      break;
+    case V_NUM:
+      assert_memory_equal(&a->u.num, &b->u.num, sizeof a->u.num);
+      break;
+    case V_INT:
+      assert_true(a->u.i == b->u.i);
+      break;
+    case V_IDX:
+      assert_int_equal(a->u.idx, b->u.idx);
+      break;
     default:
       assert_int_equal(a->n, b->n);
       if (a->kind == V_STR) assert_memory_equal(a->u.str, b->u.str, a->n);

@@ -1,6 +1,7 @@
 /* view_test.c -- spec/ir: views against brute force. The model of a view is its shape and the storage offset of every
    element; each method is applied to the tile and to the model, and both must agree on the result or on the refusal. */
 #include "support.h"
+#include "view_util.h"
 
 enum { MAX_ELEMENTS = 1 << 14, SEQUENCES = 4000, STEPS = 6 };
 
@@ -65,8 +66,12 @@ static bool affine(const Model *m) {
   return true;
 }
 
+static Fix fix;
+static bool chip;
+
 static void same(const IrTile *t, const Model *want) {
   static Model got;
+  assert_true(tile_fits(fix.f, t));
   model_of_tile(t, &got);
   assert_int_equal(got.rank, want->rank);
   for (int i = 0; i < got.rank; i++) assert_int_equal(got.shape[i], want->shape[i]);
@@ -74,8 +79,6 @@ static void same(const IrTile *t, const Model *want) {
 }
 
 static Model a, b; /* before and after */
-static Fix fix;
-static bool chip;
 
 /* The tile must be as the model says, or refused when the model says so. */
 static const IrTile *agree(const IrTile *before, const IrTile *after, bool legal) {

@@ -211,10 +211,20 @@ void kit_contains(const char *text, const char *part) {
   if (!strstr(text, part)) fail_msg("\"%s\" does not contain \"%s\"", text, part);
 }
 
-const IrTile *kit_loaded(Kit *k, DType dt, void *data, int rank, const int64_t *shape) {
-  const IrTile *in = kit_in(k, dt, data, rank, shape), *t = kit_buf(k, SP_sbuf, dt, rank, shape);
-  kit_load(k, t, in);
-  return t;
+const IrTile *kit_to_sbuf(Kit *k, const IrTile *t) {
+  const IrBuf *b = k->f->bufs[t->buf];
+  const IrTile *to = kit_buf(k, SP_sbuf, b->dtype, b->rank, b->shape);
+  kit_load(k, to, t);
+  return to;
+}
+
+const IrTile *kit_const(Kit *k, DType dt, const void *data, int rank, const int64_t *shape) {
+  IrBufSpec spec = {.kind = BUF_CONST, .space = SP_shared_hbm, .dtype = dt, .rank = rank, .shape = shape, .data = data};
+  return ir_whole(k->f, buf(k, &spec)->id);
+}
+
+const IrTile *kit_loaded(Kit *k, DType dt, const void *data, int rank, const int64_t *shape) {
+  return kit_to_sbuf(k, kit_const(k, dt, data, rank, shape));
 }
 
 void kit_store(Kit *k, const IrTile *t) {

@@ -31,7 +31,7 @@ typedef struct Kit {
 void kit_open(Kit *k, Target target);
 void kit_close(Kit *k);
 #define SHAPE(...) (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]){__VA_ARGS__}
-/* An argument whose values are the caller's array; a tensor returned as the next output, with room of its own. */
+/* An argument whose values are the caller's array (before any other buffer); a tensor returned as the next output. */
 const IrTile *kit_in(Kit *k, DType dt, void *data, int rank, const int64_t *shape);
 const IrTile *kit_out(Kit *k, DType dt, int rank, const int64_t *shape);
 const IrTile *kit_buf(Kit *k, Space space, DType dt, int rank, const int64_t *shape);
@@ -67,6 +67,8 @@ void kit_expect(const Kit *k, int out, int n, const float *want); /* bit for bit
   kit_expect(k, out, (int)(sizeof((float[]){__VA_ARGS__}) / sizeof(float)), (const float[]){__VA_ARGS__})
 void kit_contains(const char *text, const char *part);
 /* A kernel of one element-wise instruction is: in, load, op, store. */
-const IrTile *kit_loaded(Kit *k, DType dt, void *data, int rank, const int64_t *shape); /* kit_in + SBUF tile + load */
+const IrTile *kit_to_sbuf(Kit *k, const IrTile *t); /* a new SBUF tile, loaded */
+const IrTile *kit_const(Kit *k, DType dt, const void *data, int rank, const int64_t *shape);
+const IrTile *kit_loaded(Kit *k, DType dt, const void *data, int rank, const int64_t *shape); /* a constant, loaded */
 void kit_store(Kit *k, const IrTile *t); /* a new output of t's shape and dtype, filled from t (through SBUF when in PSUM) */
 #endif

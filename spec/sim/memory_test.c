@@ -99,7 +99,7 @@ static void test_operand_is_never_written(void **state) {
   Kit k;
   float x[4] = {1, 2, 3, 4};
   kit_open(&k, TARGET_trn2);
-  const IrTile *t = kit_loaded(&k, DT_float32, x, SHAPE(1, 4));
+  const IrTile *t = kit_to_sbuf(&k, kit_in(&k, DT_float32, x, SHAPE(1, 4)));
   kit_ins(&k, OP_memset, "dst", T(kit_ap(&k, t, 1, PAIRS(4, 1, 2, 2))), "value", N(9), NULL); /* part of a borrowed tile */
   kit_store(&k, t);
   kit_ins(&k, OP_memset, "dst", T(t), "value", N(5), NULL);

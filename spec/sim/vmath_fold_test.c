@@ -83,6 +83,9 @@ static void scans(void **state) {
   s = (VmScan){VM_subtract, VM_divide, false, false, 1.0f};
   vm_scan(&s, a, b, y, 4); /* r = (a - r) / b */
   assert_true(y[0] == 1.0f && y[1] == 2.0f && y[2] == -0.75f && y[3] == -0.625f);
+  s = (VmScan){VM_subtract, VM_divide, true, false, 1.0f};
+  vm_scan(&s, a, b, y, 4); /* r = (r - a) / b */
+  assert_true(y[0] == -1.0f && y[1] == -4.0f && y[2] == -0.75f && y[3] == 0.625f);
 }
 
 /* ---- integers ---- */

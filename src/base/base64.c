@@ -75,7 +75,6 @@ bool base64_decode(Text *out, const char *s, size_t n, Diag *d) {
     p += base64_decode_block(s + i, (int)piece, p, &state);
   }
   size_t got = (size_t)(p - start);
-  *start = got ? *start : '\0';
   text_commit(out, got);
   if (got != n / 4 * 3 - (size_t)pad) return NK_BUG(d, "libb64 decoded another number of bytes");
   return true;

@@ -173,7 +173,7 @@ const char *diag_nearest(const char *s, const char *const *names) {
   unsigned limit = (unsigned)(n + 2) / 3; /* a third of the letters may be wrong */
   for (; *names; names++) {
     size_t m = strlen(*names);
-    if (m > NAME_MAX_LEN || m == 0) continue;
+    if (m > NAME_MAX_LEN) continue;
     unsigned d = distance(s, n, *names, m);
     if (d >= n || d > limit || (best && d == limit)) continue; /* of equals the first */
     best = *names;

@@ -84,36 +84,79 @@ static int open_beside(const char *path, char temp[PATH_MAX]) {
   return -1;
 }
 
-/* old: the file that is replaced, or NULL. */
-static bool replace(const char *path, const struct stat *old, const void *data, size_t n) {
-  char temp[PATH_MAX];
-  int fd = open_beside(path, temp);
-  if (fd < 0) return false;
-  bool ok = write_all(fd, data, n);
+/* A file on its way: complete under its temporary name, until it takes its place. */
+typedef struct Staged {
+  bool direct;         /* standard output, a pipe, a device: there is nothing to rename */
+  char temp[PATH_MAX]; /* "" when there is none (any more) */
+  char real[PATH_MAX];
+} Staged;
+
+/* Writes the temporary file; on failure errno says why and none is left. old: the file that will be replaced, or NULL. */
+static bool write_temporary(const FileOut *f, Staged *s, const struct stat *old) {
+  int fd = open_beside(s->real, s->temp);
+  if (fd < 0) {
+    s->temp[0] = '\0';
+    return false;
+  }
+  bool ok = write_all(fd, f->data, f->n);
   if (ok && old) ok = fchmod(fd, old->st_mode & 0777) == 0;
   int fault = errno;
   if (close(fd) != 0 && ok) {
     ok = false;
     fault = errno;
   }
-  if (ok && rename(temp, path) != 0) {
-    ok = false;
-    fault = errno;
+  if (!ok) {
+    unlink(s->temp);
+    s->temp[0] = '\0';
   }
-  if (!ok) unlink(temp);
   errno = fault;
   return ok;
 }
 
-bool file_write(const char *path, const void *data, size_t n, Diag *d) {
-  if (strcmp(path, "-") == 0) return write_stdout(data, n, d);
+static bool stage(const FileOut *f, Staged *s, Diag *d) {
   struct stat st;
-  bool exists = stat(path, &st) == 0;
-  if (exists && S_ISDIR(st.st_mode)) return DIAG(d, file_write, path, strerror(EISDIR));
-  if (exists && !S_ISREG(st.st_mode)) return write_device(path, data, n, d);
+  s->temp[0] = '\0';
+  s->direct = strcmp(f->path, "-") == 0;
+  if (s->direct) return true;
+  bool exists = stat(f->path, &st) == 0;
+  if (exists && S_ISDIR(st.st_mode)) return DIAG(d, file_write, f->path, strerror(EISDIR));
+  s->direct = exists && !S_ISREG(st.st_mode);
+  if (s->direct) return true;
   /* A read-only file stays as it is, though its folder would let us rename over it. */
-  if (exists && access(path, W_OK) != 0) return DIAG(d, file_write, path, strerror(errno));
-  char real[PATH_MAX]; /* a symbolic link keeps pointing where it did */
-  if (exists && !realpath(path, real)) return DIAG(d, file_write, path, strerror(errno));
-  return replace(exists ? real : path, exists ? &st : NULL, data, n) || DIAG(d, file_write, path, strerror(errno));
+  if (exists && access(f->path, W_OK) != 0) return DIAG(d, file_write, f->path, strerror(errno));
+  if (strlen(f->path) >= PATH_MAX) return DIAG(d, file_write, f->path, strerror(ENAMETOOLONG));
+  strcpy(s->real, f->path);
+  /* A symbolic link keeps pointing where it did. */
+  if (exists && !realpath(f->path, s->real)) return DIAG(d, file_write, f->path, strerror(errno));
+  return write_temporary(f, s, exists ? &st : NULL) || DIAG(d, file_write, f->path, strerror(errno));
+}
+
+static bool settle(const FileOut *f, Staged *s, Diag *d) {
+  if (strcmp(f->path, "-") == 0) return write_stdout(f->data, f->n, d);
+  if (s->direct) return write_device(f->path, f->data, f->n, d);
+  if (rename(s->temp, s->real) != 0) return DIAG(d, file_write, f->path, strerror(errno));
+  s->temp[0] = '\0';
+  return true;
+}
+
+bool file_write_all(const FileOut *files, size_t count, Diag *d) {
+  Alloc alloc = d->message.alloc;
+  size_t bytes = count * sizeof(Staged), staged = 0;
+  Staged *s = alloc_new(&alloc, bytes + 1);
+  if (!s) return DIAG0(d, nomem);
+  bool ok = true;
+  for (; ok && staged < count; staged++) ok = stage(&files[staged], &s[staged], d);
+  for (size_t i = 0; ok && i < count; i++)
+    if (!s[i].direct) ok = settle(&files[i], &s[i], d);
+  for (size_t i = 0; ok && i < count; i++)
+    if (s[i].direct) ok = settle(&files[i], &s[i], d);
+  for (size_t i = 0; i < staged; i++)
+    if (s[i].temp[0]) unlink(s[i].temp);
+  alloc_free(&alloc, s, bytes + 1);
+  return ok;
+}
+
+bool file_write(const char *path, const void *data, size_t n, Diag *d) {
+  FileOut f = {path, data, n};
+  return file_write_all(&f, 1, d);
 }

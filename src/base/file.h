@@ -8,4 +8,12 @@
 bool file_read(const char *path, Text *out, Diag *d);
 /* Writes n bytes to path through a temporary file in the same folder; "-" is standard output. ERR_file_write. */
 bool file_write(const char *path, const void *data, size_t n, Diag *d);
+
+typedef struct FileOut {
+  const char *path;
+  const void *data;
+  size_t n;
+} FileOut;
+/* Several files, all or none: each is complete under a temporary name before the first is renamed. "-" and devices are written last. */
+bool file_write_all(const FileOut *files, size_t count, Diag *d);
 #endif

@@ -153,8 +153,7 @@ static bool read_literal(Literal *l, const char *s, size_t n) {
   if (!l->any) return false;
   if (p < end && (*p == 'e' || *p == 'E')) p = read_exponent(l, p + 1, end);
   if (p != end) return false;
-  if (l->n == 0) l->exp10 = 0; /* zero, whatever the exponent */
-  if (l->n == 0) l->digit[l->n++] = '0';
+  if (l->n == 0) l->digit[l->n++] = '0'; /* zero, whatever the exponent */
   if (l->tail) {
     l->digit[l->n++] = '1';
     l->exp10--;

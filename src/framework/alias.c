@@ -57,3 +57,10 @@ static bool touches(const IrFunc *f, uint32_t arg, unsigned roles) {
 
 bool fw_operand_written(const IrFunc *f, uint32_t i) { return touches(f, i, 1u << DST | 1u << DST_OPT | 1u << INOUT); }
 bool fw_operand_read(const IrFunc *f, uint32_t i) { return touches(f, i, 1u << SRC | 1u << SRC_OPT | 1u << INOUT); }
+
+int32_t fw_updated_operand(const Artifact *a, uint32_t k) {
+  int32_t operand = artifact_alias(a, k);
+  for (uint32_t i = 0; operand >= 0 && i < a->module->nfunc; i++)
+    if (fw_operand_written(a->module->func[i], (uint32_t)operand)) return operand;
+  return -1;
+}

@@ -66,6 +66,8 @@ bool fw_generate_operand_output_aliases(const FwRequest *r, IrModule *m, Diag *d
 /* Does f write (read) its argument i, through whatever view? */
 bool fw_operand_written(const IrFunc *f, uint32_t i);
 bool fw_operand_read(const IrFunc *f, uint32_t i);
+/* The operand that output k is an update of: aliased and written. -1 when none; an alias that nobody writes is a pass-through. */
+int32_t fw_updated_operand(const Artifact *a, uint32_t k);
 
 /* Target resolution (design 6.6): explicit name, else NEURON_PLATFORM_TARGET_OVERRIDE, else DMI product name, else trn1 with fallback = true and
    *warning set to the page's text (the caller prints it once per process). */

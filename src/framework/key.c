@@ -4,18 +4,28 @@
 
 #include "fw.h"
 
-static void put_byte(Text *key, unsigned char b) { text_putc(key, (char)b); }
+/* As text_add, without a call when there is room: a key is many small pieces. */
+static void put_raw(Text *key, const void *s, size_t n) {
+  if (key->data && n < key->cap - key->len) {
+    memcpy(key->data + key->len, s, n);
+    key->len += n;
+  } else {
+    text_add(key, s, n);
+  }
+}
+
+static void put_byte(Text *key, unsigned char b) { put_raw(key, &b, 1); }
 
 /* Little endian whatever the machine is, so that keys (and cache_key) are the same everywhere. */
 static void put_u64(Text *key, uint64_t v) {
-  char b[8];
-  for (int i = 0; i < 8; i++) b[i] = (char)(v >> (8 * i));
-  text_add(key, b, sizeof b);
+  unsigned char b[8];
+  for (int i = 0; i < 8; i++) b[i] = (unsigned char)(v >> (8 * i));
+  put_raw(key, b, sizeof b);
 }
 
 static void put_bytes(Text *key, const void *s, size_t n) {
   put_u64(key, n);
-  text_add(key, s, n);
+  put_raw(key, s, n);
 }
 
 static void put_str(Text *key, const char *s) { put_bytes(key, s ? s : "", s ? strlen(s) : 0); }
@@ -61,14 +71,14 @@ static void put_arg(Text *key, const FwArg *arg) {
     return;
   }
   unsigned char head[3] = {'T', (unsigned char)arg->dtype, (unsigned char)arg->rank};
-  text_add(key, head, sizeof head);
+  put_raw(key, head, sizeof head);
   for (int i = 0; i < arg->rank; i++) put_u64(key, (uint64_t)arg->shape[i]);
 }
 
 bool fw_generate_hash_key(const FwRequest *r, Text *key, Diag *d) {
   put_str(key, NKILUA_BUILD_VERSION);
   unsigned char head[4] = {(unsigned char)r->target, r->target_is_fallback, r->legacy, (unsigned char)r->ngrid};
-  text_add(key, head, sizeof head);
+  put_raw(key, head, sizeof head);
   for (int i = 0; i < r->ngrid; i++) put_u64(key, (uint64_t)r->grid[i]);
   put_str(key, r->func_name);
   put_str(key, r->call_target ? r->call_target : EMIT_TARGET_NATIVE);

@@ -174,7 +174,6 @@ static const char *string_end(const char *s, const char *end, unsigned *seen) {
     if (c < ' ') return NULL;
     *seen |= c >= 0x80 ? 1u : c == '\\' ? 2u : 0;
     if (c == '\\' && ++s >= end) return NULL;
-    if (c == '\\' && (unsigned char)*s < ' ') return NULL;
   }
   return s < end ? s : NULL;
 }
@@ -202,9 +201,14 @@ const char *tx_name(Tx *x, TxStr s, const char *at) {
   return copy;
 }
 
+/* Bytes at which skipping a region stops to look. */
+static const bool stops[256] = {['{'] = true, ['}'] = true, ['"'] = true, ['/'] = true};
+
 bool tx_skip_braces(Tx *x) {
   const char *open = x->p, *s = open, *end = x->end;
-  for (int64_t depth = 0; s < end; s++) {
+  for (int64_t depth = 0; s && s < end; s++) {
+    while (s < end && !stops[(unsigned char)*s]) s++;
+    if (s == end) break;
     if (*s == '{') depth++;
     if (*s == '}' && --depth == 0) {
       x->p = s + 1;
@@ -217,8 +221,8 @@ bool tx_skip_braces(Tx *x) {
       if (!s) return TX_ERR(x, quote, ir_word, UNTERMINATED);
     } else if (*s == '/' && end - s > 1 && s[1] == '/') {
       s = memchr(s, '\n', (size_t)(end - s));
+      if (!s) break;
     }
-    if (!s) break;
   }
   return TX_ERR(x, open, ir_word, "this '{' has no matching '}'");
 }

@@ -23,7 +23,8 @@ bool tx_head(Tx *x, TxOp *op) {
   if (tx_peek(x, '%')) {
     op->result_at = x->p;
     if (!tx_value_name(x, &op->result)) return false;
-    if (tx_peek(x, ':') || tx_peek(x, ',')) return TX_ERR(x, op->result_at, ir_word, "an operation has one result at most");
+    if (tx_peek(x, ':') || tx_peek(x, ','))
+      return TX_ERR(x, op->result_at, ir_word, "an operation has one result at most");
     if (!tx_need(x, '=')) return false;
     tx_space(x);
   }
@@ -59,8 +60,10 @@ bool tx_define(Tx *x, const TxOp *op, TxValueKind kind, uint32_t id, int64_t num
 
 IrIns *tx_append(Tx *x, const TxOp *op, Op code, const IrVal *v, uint32_t nval) {
   IrIns *ins = ir_append(x->m, x->f, code, v, nval);
-  if (ins) ins->loc = op->loc;
-  else DIAG0(x->d, nomem);
+  if (ins)
+    ins->loc = op->loc;
+  else
+    DIAG0(x->d, nomem);
   return ins;
 }
 
@@ -70,7 +73,7 @@ typedef struct Frames {
     TxStr file;
     int line;
     const char *at;
-  } *list;
+  } * list;
   uint32_t count, cap;
 } Frames;
 
@@ -121,7 +124,8 @@ static bool intern(Tx *x, const Frames *f, uint32_t *out) {
   return true;
 }
 
-/* The text of a location whose opening parenthesis is at x->p, found without reading it; empty when it does not close. */
+/* The text of a location whose opening parenthesis is at x->p, found without reading it; empty when it does not close.
+ */
 static TxStr span(const Tx *x) {
   int64_t depth = 0;
   for (const char *s = x->p; s < x->end && *s != '\n'; s++) {
@@ -159,7 +163,8 @@ static Op row_of(TxStr name) {
   const char *dot = memchr(name.s, '.', name.n);
   size_t prefix = dot ? (size_t)(dot - name.s) : 0;
   Op op = dot ? op_parse(dot + 1, name.n - prefix - 1) : OP_none;
-  bool same = op != OP_none && strlen(op_info[op].dialect) == prefix && memcmp(op_info[op].dialect, name.s, prefix) == 0;
+  bool same =
+      op != OP_none && strlen(op_info[op].dialect) == prefix && memcmp(op_info[op].dialect, name.s, prefix) == 0;
   return same ? op : OP_none;
 }
 

@@ -1,9 +1,11 @@
-/* parse_ask.c -- ir room: how an operation asks for its attributes, and the messages when they are not as they must be. */
+/* parse_ask.c -- ir room: how an operation asks for its attributes, and the messages when they are not as they must be.
+ */
 #include "text_ir.h"
 
 const char *tx_attr_noun(const TxAttr *a) {
-  static const char *const nouns[] = {"an integer", "a float", "a string", "true or false", "a bare name without a value",
-                                      "a symbol", "a list", "a dictionary", "dense data", "a type"};
+  static const char *const nouns[] = {
+      "an integer", "a float", "a string",     "true or false", "a bare name without a value",
+      "a symbol",   "a list",  "a dictionary", "dense data",    "a type"};
   return nouns[a->kind];
 }
 
@@ -52,7 +54,8 @@ bool tx_ints(Tx *x, const TxOp *op, const TxAttr *a, const int64_t **out) {
   if (!v) return DIAG0(x->d, nomem);
   uint32_t i = 0;
   for (const TxAttr *e = a->u.child; e; e = e->next) {
-    if (e->kind != AT_INT) return TX_ERR(x, e->at, ir_attr_kind, tx_cstr(x, a->key), op->spelled, "a list of integers", tx_attr_noun(e));
+    if (e->kind != AT_INT)
+      return TX_ERR(x, e->at, ir_attr_kind, tx_cstr(x, a->key), op->spelled, "a list of integers", tx_attr_noun(e));
     v[i++] = e->u.i;
   }
   *out = v;
@@ -65,7 +68,8 @@ bool tx_get_dtype(Tx *x, TxOp *op, const TxType *type, DType *out) {
   TxAttr *a = tx_attr(op, "dtype");
   if (a && a->kind != AT_STRING) return tx_attr_bad(x, op, a, "a string");
   if (type->kind != TY_MEMREF || type->elt >= DT_count)
-    return TX_ERR(x, op->result_spelled.s, ir_operands, op->spelled, "the result is a memref<> of an element type of NKI");
+    return TX_ERR(x, op->result_spelled.s, ir_operands, op->spelled,
+                  "the result is a memref<> of an element type of NKI");
   if (!a) return true;
   *out = dtype_parse(a->u.s.s, a->u.s.n);
   if (*out == DT_none)

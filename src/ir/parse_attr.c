@@ -43,7 +43,10 @@ static bool hex_float(Tx *x, TxAttr *a) {
   int n = 0;
   for (x->p += 2; x->p < x->end; x->p++, n++) {
     char c = *x->p;
-    int d = c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    int d = c >= '0' && c <= '9'   ? c - '0'
+            : c >= 'A' && c <= 'F' ? c - 'A' + 10
+            : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                   : -1;
     if (d < 0) break;
     bits = bits << 4 | (unsigned)d;
   }

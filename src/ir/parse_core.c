@@ -13,8 +13,10 @@ static bool need_operands(Tx *x, const TxOp *op, uint32_t n) {
 /* The result of an operation of structure: required, and of type `index` unless it is a memref. */
 static bool begin(Tx *x, TxOp *op, uint32_t operands, bool memref) {
   if (!tx_tail(x, op) || !tx_result(x, op, true) || !need_operands(x, op, operands)) return false;
-  bool right = memref ? op->result_type.kind == TY_MEMREF : op->result_type.kind == TY_ELT && op->result_type.elt == ELT_index;
-  return right || core_error(x, op, op->result_spelled.s, memref ? "the result is a memref<>" : "the result is an index");
+  bool right =
+      memref ? op->result_type.kind == TY_MEMREF : op->result_type.kind == TY_ELT && op->result_type.elt == ELT_index;
+  return right ||
+         core_error(x, op, op->result_spelled.s, memref ? "the result is a memref<>" : "the result is an index");
 }
 
 static bool constant(Tx *x, TxOp *op) {
@@ -31,7 +33,8 @@ static bool read_address(Tx *x, TxOp *op, IrBufSpec *spec) {
   if (!a) return true;
   const int64_t *v;
   if (!tx_ints(x, op, a, &v)) return false;
-  if (a->n != 2 || v[0] < 0 || v[0] > INT32_MAX || v[1] < 0) return core_error(x, op, a->at, "address is [partition, byte]");
+  if (a->n != 2 || v[0] < 0 || v[0] > INT32_MAX || v[1] < 0)
+    return core_error(x, op, a->at, "address is [partition, byte]");
   if (!space_on_chip(spec->space)) return core_error(x, op, a->at, "only a tensor on chip has an address");
   spec->has_address = true;
   spec->part = (int32_t)v[0];
@@ -53,7 +56,8 @@ static IrBuf *add_buffer(Tx *x, TxOp *op, const IrBufSpec *spec) {
     return NULL;
   }
   if (strcmp(b->name, spec->name) == 0) return tx_define(x, op, VK_BUF, b->id, 0) ? b : NULL;
-  const char *text = arena_printf(&x->scratch, "a tensor named \"%s\"", tx_cstr(x, (TxStr){spec->name, strlen(spec->name)}));
+  const char *text =
+      arena_printf(&x->scratch, "a tensor named \"%s\"", tx_cstr(x, (TxStr){spec->name, strlen(spec->name)}));
   TX_ERR(x, tx_attr(op, "name")->at, ir_redefined, text ? text : "");
   return NULL;
 }
@@ -74,7 +78,8 @@ static bool constant_tensor(Tx *x, TxOp *op) {
   TxAttr *a;
   if (!begin(x, op, 0, true) || !read_spec(x, op, BUF_CONST, &spec) || !tx_attr_need(x, op, "value", &a)) return false;
   if (!tx_attrs_done(x, op, known)) return false;
-  if (!space_is_hbm(spec.space)) return core_error(x, op, op->result_spelled.s, "a constant tensor is in private_hbm or shared_hbm");
+  if (!space_is_hbm(spec.space))
+    return core_error(x, op, op->result_spelled.s, "a constant tensor is in private_hbm or shared_hbm");
   if (x->loops) return core_error(x, op, op->at, "constant tensors are not defined inside a loop");
   return tx_dense(x, op, a, &spec, &spec.data) && add_buffer(x, op, &spec);
 }
@@ -87,7 +92,8 @@ static bool view(Tx *x, TxOp *op) {
   const IrBuf *base = x->f->bufs[op->operand[0].value->id];
   if (base->kind == BUF_VIEW) base = x->f->bufs[base->base];
   if (base->space == SP_reg) return core_error(x, op, op->operand[0].at, "the operand is a tensor, not a register");
-  if (base->space != spec.space) return core_error(x, op, op->result_spelled.s, "a view is in the memory space of its tensor");
+  if (base->space != spec.space)
+    return core_error(x, op, op->result_spelled.s, "a view is in the memory space of its tensor");
   spec.base = base->id;
   return add_buffer(x, op, &spec) != NULL;
 }
@@ -107,7 +113,8 @@ static bool idx(Tx *x, TxOp *op) {
   int64_t *ids = terms + c->n;
   for (uint32_t i = 0; i < op->noperand; i++) {
     const TxValue *v = op->operand[i].value;
-    if (v->kind != VK_CONST && v->kind != VK_INDEX) return core_error(x, op, op->operand[i].at, "the operands are index values");
+    if (v->kind != VK_CONST && v->kind != VK_INDEX)
+      return core_error(x, op, op->operand[i].at, "the operands are index values");
     if (v->kind == VK_INDEX) {
       terms[n] = coef[i];
       ids[n++] = v->id;
@@ -137,7 +144,8 @@ static bool reg_read(Tx *x, TxOp *op) {
   static const char *const known[] = {NULL};
   if (!begin(x, op, 1, false) || !tx_attrs_done(x, op, known)) return false;
   const TxValue *reg = op->operand[0].value;
-  if (reg->kind != VK_BUF || x->f->bufs[reg->id]->space != SP_reg) return core_error(x, op, op->operand[0].at, "the operand is a register");
+  if (reg->kind != VK_BUF || x->f->bufs[reg->id]->space != SP_reg)
+    return core_error(x, op, op->operand[0].at, "the operand is a register");
   IrIns *ins = tx_append(x, op, CORE_reg_read, &(IrVal){V_REG, 0, {.reg = reg->id}}, 1);
   if (!ins) return false;
   ins->result = ir_new_index(x->f);
@@ -173,9 +181,15 @@ static bool ret(Tx *x, TxOp *op) {
   return true;
 }
 
-static const struct { const char *name; TxHandler handler; } core_ops[] = {
-  {"nki.alloc", alloc}, {"nki.idx", idx}, {"nki.reg_read", reg_read}, {"nki.view", view}, {"nki.const", constant_tensor},
-  {"arith.constant", constant}, {"scf.for", tx_op_for}, {"scf.while", tx_op_while}, {"scf.yield", yield}, {"func.return", ret},
+static const struct {
+  const char *name;
+  TxHandler handler;
+} core_ops[] = {
+    {"nki.alloc", alloc},           {"nki.idx", idx},
+    {"nki.reg_read", reg_read},     {"nki.view", view},
+    {"nki.const", constant_tensor}, {"arith.constant", constant},
+    {"scf.for", tx_op_for},         {"scf.while", tx_op_while},
+    {"scf.yield", yield},           {"func.return", ret},
 };
 
 TxHandler tx_core_op(TxStr name) {

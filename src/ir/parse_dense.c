@@ -27,13 +27,20 @@ typedef struct Layout {
 
 static Layout layout_of(DType d) {
   switch (d) {
-    case DT_float16: return (Layout){5, 10, true, 0};
-    case DT_bfloat16: return (Layout){8, 7, true, 0};
-    case DT_tfloat32: return (Layout){8, 10, true, 13};
-    case DT_float8_e4m3: return (Layout){4, 3, true, 0};
-    case DT_float8_e5m2: return (Layout){5, 2, true, 0};
-    case DT_float8_e4m3fn: return (Layout){4, 3, false, 0};
-    default: return (Layout){8, 23, true, 0};
+    case DT_float16:
+      return (Layout){5, 10, true, 0};
+    case DT_bfloat16:
+      return (Layout){8, 7, true, 0};
+    case DT_tfloat32:
+      return (Layout){8, 10, true, 13};
+    case DT_float8_e4m3:
+      return (Layout){4, 3, true, 0};
+    case DT_float8_e5m2:
+      return (Layout){5, 2, true, 0};
+    case DT_float8_e4m3fn:
+      return (Layout){4, 3, false, 0};
+    default:
+      return (Layout){8, 23, true, 0};
   }
 }
 
@@ -45,7 +52,8 @@ static bool float_code(double v, Layout l, uint32_t *out) {
   frexp(a, &e);
   if (a > 0) {
     int exponent = e - 1 > lowest ? e - 1 : lowest;
-    double units = nearbyint(ldexp(a, l.mantissa - exponent)); /* a carry out of the mantissa raises the exponent by itself */
+    double units =
+        nearbyint(ldexp(a, l.mantissa - exponent)); /* a carry out of the mantissa raises the exponent by itself */
     if (exponent - lowest >= 1 << l.exponent) return false;
     code = ((uint32_t)(exponent - lowest) << l.mantissa) + (uint32_t)units;
   }
@@ -75,7 +83,8 @@ static bool integer(Dense *e, TxStr s) {
   int64_t v = 0, lo, hi;
   for (size_t i = minus; i < s.n; i++) {
     if (s.s[i] < '0' || s.s[i] > '9') return bad(e, "an element of an integer tensor is an integer");
-    if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, s.s[i] - '0', &v)) return bad(e, "element out of range");
+    if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, s.s[i] - '0', &v))
+      return bad(e, "element out of range");
   }
   if (s.n == (size_t)minus) return bad(e, "an element is missing");
   if (minus) v = -v;
@@ -105,11 +114,14 @@ static bool scalar(Dense *e) {
     float single;
     double v;
     bool point = memchr(word.s, '.', word.n) != NULL;
-    bool ok = point && word.n && word.s[0] != '+' && text_to_double(word.s, word.n, &v) && text_to_float(word.s, word.n, &single);
+    bool ok = point && word.n && word.s[0] != '+' && text_to_double(word.s, word.n, &v) &&
+              text_to_float(word.s, word.n, &single);
     if (!ok) return bad(e, "an element of a float tensor is a number with a '.'");
     memcpy(&code, &single, sizeof code);
-    if (d == DT_float32) ok = isfinite(single);
-    else ok = float_code(v, layout_of(d), &code);
+    if (d == DT_float32)
+      ok = isfinite(single);
+    else
+      ok = float_code(v, layout_of(d), &code);
     if (!ok) return bad(e, "element out of range of the dtype");
     put(e, code);
   }
@@ -169,8 +181,10 @@ static bool elements(Dense *e) {
     return bad(e, "the tensor is empty");
   } else {
     if (!(one ? scalar(e) : nested(e, 0))) return false;
-    if (one) repeat(e);
-    else if (e->to != e->end) return bad(e, "fewer elements than the shape holds");
+    if (one)
+      repeat(e);
+    else if (e->to != e->end)
+      return bad(e, "fewer elements than the shape holds");
   }
   tx_space(x);
   return x->p == x->end || bad(e, "unexpected text behind the elements");
@@ -188,7 +202,8 @@ static bool check_type(Tx *x, const TxAttr *a, const IrBufSpec *spec) {
   const char *elt = tx_elt_name(t.elt), *bytes = tx_dense_elt(spec->dtype), *own = dtype_info[spec->dtype].mlir;
   bool hex = a->u.s.n && *a->u.s.s == '"';
   if (strcmp(elt, bytes) == 0 || (!hex && strcmp(elt, own) == 0)) return true;
-  const char *text = arena_printf(&x->scratch, "elements of dtype %s are written as tensor<...x%s>", dtype_name(spec->dtype), bytes);
+  const char *text =
+      arena_printf(&x->scratch, "elements of dtype %s are written as tensor<...x%s>", dtype_name(spec->dtype), bytes);
   return TX_ERR(x, a->type.s, ir_operands, "dense<>", text ? text : "");
 }
 
@@ -199,7 +214,8 @@ bool tx_dense(Tx *x, const TxOp *op, const TxAttr *a, const IrBufSpec *spec, con
   for (int i = 0; i < spec->rank; i++) count *= spec->shape[i];
   int64_t limit = TX_MAX_SPLAT + 2 * (int64_t)(x->end - x->text);
   if (count * size > limit - x->splat)
-    return TX_ERR(x, a->at, ir_operands, op->spelled, "constants may take 256 MiB more than the text; pass a larger tensor as an operand");
+    return TX_ERR(x, a->at, ir_operands, op->spelled,
+                  "constants may take 256 MiB more than the text; pass a larger tensor as an operand");
   x->splat += count * size;
   unsigned char *data = arena_array(&x->m->arena, (size_t)count, (size_t)size);
   if (!data) return DIAG0(x->d, nomem);

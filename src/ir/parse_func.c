@@ -1,7 +1,9 @@
 /* parse_func.c -- ir room: functions and what their attributes say about the module. */
 #include "text_ir.h"
 
-static bool func_error(Tx *x, const char *at, const char *what) { return TX_ERR(x, at, ir_operands, "func.func", what); }
+static bool func_error(Tx *x, const char *at, const char *what) {
+  return TX_ERR(x, at, ir_operands, "func.func", what);
+}
 
 static bool get_list(Tx *x, TxOp *op, const char *key, bool required, TxAttr **out) {
   *out = tx_attr(op, key);
@@ -21,7 +23,8 @@ static bool get_names(Tx *x, const TxOp *op, const TxAttr *list, const char ***o
   if (!names) return DIAG0(x->d, nomem);
   *out = names;
   for (const TxAttr *a = list->u.child; a; a = a->next) {
-    if (a->kind != AT_STRING) return TX_ERR(x, a->at, ir_attr_kind, tx_cstr(x, list->key), op->spelled, "a list of strings", tx_attr_noun(a));
+    if (a->kind != AT_STRING)
+      return TX_ERR(x, a->at, ir_attr_kind, tx_cstr(x, list->key), op->spelled, "a list of strings", tx_attr_noun(a));
     *names = tx_name(x, a->u.s, a->at);
     if (!*names++) return false;
   }
@@ -40,7 +43,8 @@ static bool grid(Tx *x, TxOp *op) {
   for (int i = 0; i < m->ngrid; i++) {
     m->grid[i] = v[i];
     if (v[i] < 1 || __builtin_mul_overflow(m->nprogram, v[i], &m->nprogram))
-      return func_error(x, a->at, "the dimensions of a grid are 1 or more, and so many programs can be counted in 64 bits");
+      return func_error(x, a->at,
+                        "the dimensions of a grid are 1 or more, and so many programs can be counted in 64 bits");
   }
   return true;
 }
@@ -48,8 +52,10 @@ static bool grid(Tx *x, TxOp *op) {
 static bool target(Tx *x, TxOp *op) {
   TxStr s;
   if (!tx_get_string(x, op, "nki.target", &s)) return false;
-  if (target_parse(s.s, s.n, &x->m->target)) return get_flag(x, op, "nki.target_is_fallback", &x->m->target_is_fallback);
-  const char *text = arena_printf(&x->scratch, "unknown target '%s'%s", tx_cstr(x, s), tx_did_you_mean(x, s, target_names()));
+  if (target_parse(s.s, s.n, &x->m->target))
+    return get_flag(x, op, "nki.target_is_fallback", &x->m->target_is_fallback);
+  const char *text =
+      arena_printf(&x->scratch, "unknown target '%s'%s", tx_cstr(x, s), tx_did_you_mean(x, s, target_names()));
   return func_error(x, tx_attr(op, "nki.target")->at, text ? text : "");
 }
 
@@ -80,11 +86,14 @@ static bool aliases(Tx *x, TxOp *op) {
   if (!m->aliases) return DIAG0(x->d, nomem);
   for (const TxAttr *e = a->u.child; e; e = e->next) {
     const TxAttr *p = e->kind == AT_ARRAY && e->n == 2 ? e->u.child : NULL;
-    if (!p || p->kind != AT_INT || p->next->kind != AT_INT) return func_error(x, e->at, "nki.aliases is a list of [operand, output]");
+    if (!p || p->kind != AT_INT || p->next->kind != AT_INT)
+      return func_error(x, e->at, "nki.aliases is a list of [operand, output]");
     int64_t operand = p->u.i, output = p->next->u.i;
     bool fits = operand >= 0 && operand < x->f->nargs && output >= 0 && output < x->f->nrets;
-    if (!fits || x->f->rets[output] != operand) return func_error(x, e->at, "an alias is an argument and the output that returns it");
-    if (m->naliases && m->aliases[m->naliases - 1].output >= output) return func_error(x, e->at, "aliases are ordered by output");
+    if (!fits || x->f->rets[output] != operand)
+      return func_error(x, e->at, "an alias is an argument and the output that returns it");
+    if (m->naliases && m->aliases[m->naliases - 1].output >= output)
+      return func_error(x, e->at, "aliases are ordered by output");
     m->aliases[m->naliases++] = (IrAlias){(int32_t)operand, (int32_t)output};
   }
   return true;
@@ -99,7 +108,8 @@ static bool outputs(Tx *x, TxOp *op) {
 /* ---- arguments */
 static bool argument_dtype(Tx *x, const TxAttr *a, const TxType *type, const char *at, DType *out) {
   *out = (DType)type->elt;
-  if (type->kind != TY_MEMREF || type->elt >= DT_count || type->space == SP_reg) return func_error(x, at, "an argument is a tensor");
+  if (type->kind != TY_MEMREF || type->elt >= DT_count || type->space == SP_reg)
+    return func_error(x, at, "an argument is a tensor");
   if (!a) return true;
   if (a->kind != AT_STRING) return func_error(x, a->at, "nki.arg_dtypes is a list of strings");
   *out = dtype_parse(a->u.s.s, a->u.s.n);
@@ -130,7 +140,8 @@ static bool argument(Tx *x, const char *name, const TxAttr *dtype) {
   TxType type;
   const char *at;
   IrBufSpec spec = {.kind = BUF_ARG, .name = name};
-  if (!tx_block_arg(x, &v.name, &at, &v.type, &type) || !argument_dtype(x, dtype, &type, v.type.s, &spec.dtype)) return false;
+  if (!tx_block_arg(x, &v.name, &at, &v.type, &type) || !argument_dtype(x, dtype, &type, v.type.s, &spec.dtype))
+    return false;
   spec.space = type.space;
   spec.rank = type.rank;
   spec.shape = type.shape;
@@ -184,9 +195,19 @@ static bool body(Tx *x, TxOp *op) {
 
 /* Names and dtypes of the arguments are in the attributes, which stand behind the body: they are read first. */
 static bool function(Tx *x, TxOp *op) {
-  static const char *const known[] = {"function_type", "nki.aliases", "nki.arg_dtypes", "nki.args", "nki.grid", "nki.outputs",
-                                      "nki.programs", "nki.result_is_sequence", "nki.target", "nki.target_is_fallback",
-                                      "nki.version", "sym_name", NULL};
+  static const char *const known[] = {"function_type",
+                                      "nki.aliases",
+                                      "nki.arg_dtypes",
+                                      "nki.args",
+                                      "nki.grid",
+                                      "nki.outputs",
+                                      "nki.programs",
+                                      "nki.result_is_sequence",
+                                      "nki.target",
+                                      "nki.target_is_fallback",
+                                      "nki.version",
+                                      "sym_name",
+                                      NULL};
   const char *name;
   if (op->noperand) return func_error(x, op->operand[0].at, "there are no operands");
   if (!tx_need(x, '(') || !tx_peek(x, '{')) return tx_expected(x, "'{'");
@@ -216,7 +237,8 @@ static bool module_programs(Tx *x) {
   if (!m->nfunc) return tx_expected(x, "a function (\"func.func\")");
   if (m->nfunc > 1 && !x->programs) return TX_ERR(x, x->text, ir_attr_missing, "the first func.func", "nki.programs");
   for (int64_t i = 0; x->programs && i < m->nprogram; i++)
-    if (x->programs[i] >= m->nfunc) return func_error(x, x->programs_at, "nki.programs names a function that is not there");
+    if (x->programs[i] >= m->nfunc)
+      return func_error(x, x->programs_at, "nki.programs names a function that is not there");
   if (m->nfunc > 1) m->program = x->programs;
   return true;
 }

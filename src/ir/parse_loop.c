@@ -28,9 +28,12 @@ static bool body(Tx *x, const char *owner, uint32_t begin, Op end_code) {
 /* ---- scf.for */
 static bool bound(Tx *x, const TxOp *op, uint32_t i, IrVal *v) {
   const TxValue *value = op->operand[i].value;
-  if (value->kind == VK_CONST) *v = (IrVal){V_INT, 0, {.i = value->number}};
-  else if (value->kind == VK_INDEX) *v = (IrVal){V_IDX, 0, {.idx = value->id}};
-  else return loop_error(x, op, op->operand[i].at, "the operands are lower bound, upper bound and step, of type index");
+  if (value->kind == VK_CONST)
+    *v = (IrVal){V_INT, 0, {.i = value->number}};
+  else if (value->kind == VK_INDEX)
+    *v = (IrVal){V_IDX, 0, {.idx = value->id}};
+  else
+    return loop_error(x, op, op->operand[i].at, "the operands are lower bound, upper bound and step, of type index");
   return true;
 }
 
@@ -48,10 +51,12 @@ static bool loop_variable(Tx *x, const TxOp *op, IrIns *ins) {
 bool tx_op_for(Tx *x, TxOp *op) {
   static const char *const known[] = {"nki.range", NULL};
   IrVal v[3];
-  if (op->noperand != 3) return loop_error(x, op, op->at, "the operands are lower bound, upper bound and step, of type index");
+  if (op->noperand != 3)
+    return loop_error(x, op, op->at, "the operands are lower bound, upper bound and step, of type index");
   for (uint32_t i = 0; i < 3; i++)
     if (!bound(x, op, i, &v[i])) return false;
-  if (v[2].kind != V_INT || v[2].u.i < 1) return loop_error(x, op, op->operand[2].at, "the step is a constant, 1 or more");
+  if (v[2].kind != V_INT || v[2].u.i < 1)
+    return loop_error(x, op, op->operand[2].at, "the step is a constant, 1 or more");
   uint32_t begin = x->f->nins, scope = x->values.count;
   IrIns *ins = tx_append(x, op, CORE_for, v, 3);
   if (!ins || !enter(x, op) || !tx_need(x, '(') || !loop_variable(x, op, ins)) return false;
@@ -96,13 +101,16 @@ static bool compare(Tx *x, TxStr *test) {
   TxOp op;
   TxAttr *a;
   const TxValue *newest = &x->values.list[x->values.count - 1];
-  if (!step(x, &op, "arith.cmpi", 2) || !tx_result(x, &op, true) || !tx_attr_need(x, &op, "predicate", &a)) return false;
+  if (!step(x, &op, "arith.cmpi", 2) || !tx_result(x, &op, true) || !tx_attr_need(x, &op, "predicate", &a))
+    return false;
   if (!plain(x, &op)) return false;
-  if (a->kind != AT_INT || a->u.i != 1) return loop_error(x, &op, a->at, "the predicate of a loop condition is 1 (not equal)");
+  if (a->kind != AT_INT || a->u.i != 1)
+    return loop_error(x, &op, a->at, "the predicate of a loop condition is 1 (not equal)");
   const TxValue *zero = op.operand[1].value;
   if (op.operand[0].value != newest || zero->kind != VK_CONST || zero->number != 0)
     return loop_error(x, &op, op.operand[0].at, "a loop condition compares the register just read with the constant 0");
-  if (op.result_type.kind != TY_ELT || op.result_type.elt != DT_bool_) return loop_error(x, &op, op.result_spelled.s, "the result is an i1");
+  if (op.result_type.kind != TY_ELT || op.result_type.elt != DT_bool_)
+    return loop_error(x, &op, op.result_spelled.s, "the result is an i1");
   *test = op.result;
   return tx_define(x, &op, VK_TEST, 0, 0);
 }
@@ -112,7 +120,8 @@ static bool condition(Tx *x, uint32_t *reg) {
   TxStr test = {"", 0};
   if (!tx_need(x, '{') || !read_register(x, reg) || !compare(x, &test)) return false;
   if (!step(x, &op, "scf.condition", 1) || !tx_result(x, &op, false) || !plain(x, &op)) return false;
-  if (!tx_eq(op.operand[0].value->name, test)) return loop_error(x, &op, op.operand[0].at, "the operand is the result of arith.cmpi");
+  if (!tx_eq(op.operand[0].value->name, test))
+    return loop_error(x, &op, op.operand[0].at, "the operand is the result of arith.cmpi");
   return tx_need(x, '}');
 }
 

@@ -5,11 +5,11 @@ typedef struct Mem { /* a memref operand and what belongs to it */
   const TxValue *buf;
   const TxOperand *dyn; /* NULL: static */
   const char *at;
-  const TxAttr *ap;     /* NULL: the whole tensor */
+  const TxAttr *ap; /* NULL: the whole tensor */
   int64_t dyn_max;
   int param;
-  bool vector;          /* the index tensor of `param` */
-  IrTile *tile;         /* NULL: the whole tensor */
+  bool vector;  /* the index tensor of `param` */
+  IrTile *tile; /* NULL: the whole tensor */
 } Mem;
 
 typedef struct RowOp {
@@ -55,7 +55,8 @@ static bool split_operands(RowOp *r) {
     m->dyn = o;
   }
   for (i = 0; i < op->noperand; i++)
-    if (op->operand[i].value->kind == VK_TEST) return op_error(r, op->operand[i].at, "an operand is a tensor, a register or an index");
+    if (op->operand[i].value->kind == VK_TEST)
+      return op_error(r, op->operand[i].at, "an operand is a tensor, a register or an index");
   return true;
 }
 
@@ -72,13 +73,29 @@ static bool read_role(RowOp *r, const TxAttr *a, Mem *m) {
   const char **names = arena_newn(&r->x->scratch, const char *, r->plan->noperand + 1);
   if (!names) return DIAG0(r->x->d, nomem);
   for (int i = 0; i < r->plan->noperand; i++) names[i] = r->row->params[r->plan->operand[i]].name;
-  const char *text = arena_printf(&r->x->scratch, "no operand is called '%s'%s", tx_cstr(r->x, s), tx_did_you_mean(r->x, s, names));
+  const char *text =
+      arena_printf(&r->x->scratch, "no operand is called '%s'%s", tx_cstr(r->x, s), tx_did_you_mean(r->x, s, names));
   return op_error(r, a->at, text ? text : "");
 }
 
 static bool count_error(RowOp *r, const char *what, uint32_t have, uint32_t want) {
   const char *s = arena_printf(&r->x->scratch, "%s: %u given, %u needed", what, have, want);
   return op_error(r, r->op->at, s ? s : "");
+}
+
+/* Only a list of tensors has a role more than once, and no role has two index tensors. */
+static bool roles_once(RowOp *r) {
+  bool *seen = arena_newn(&r->x->scratch, bool, 2 * r->row->nparams);
+  if (!seen) return DIAG0(r->x->d, nomem);
+  for (uint32_t i = 0; i < r->nmem; i++) {
+    const Mem *m = &r->mem[i];
+    bool *one = &seen[2 * m->param + m->vector];
+    if (*one && m->vector) return op_error(r, m->at, "a tensor has one index tensor at most");
+    if (*one && param_of(r, m)->kind != K_tiles)
+      return op_error(r, m->at, join(r, "operand", param_of(r, m)->name, "is given twice"));
+    *one = true;
+  }
+  return true;
 }
 
 static bool assign_roles(RowOp *r) {
@@ -89,11 +106,13 @@ static bool assign_roles(RowOp *r) {
   if (want != r->nmem) return count_error(r, "tensor and register operands", r->nmem, want);
   const TxAttr *e = a ? a->u.child : NULL;
   for (uint32_t i = 0; i < r->nmem; i++) {
-    if (!a) r->mem[i].param = r->plan->operand[i];
-    else if (!read_role(r, e, &r->mem[i])) return false;
+    if (!a)
+      r->mem[i].param = r->plan->operand[i];
+    else if (!read_role(r, e, &r->mem[i]))
+      return false;
     if (e) e = e->next;
   }
-  return true;
+  return !a || roles_once(r);
 }
 
 static bool read_ap(RowOp *r) {
@@ -128,7 +147,8 @@ static bool fill_pattern(RowOp *r, IrTile *t, const TxAttr *ap) {
   for (e = e->next; e; e = e->next) {
     const TxAttr *step = e->kind == AT_ARRAY && e->n == 2 ? e->u.child : NULL;
     bool pair = step && step->kind == AT_INT && step->next->kind == AT_INT;
-    if (!pair || step->next->u.i < 0) return op_error(r, e->at, "an access pattern holds pairs [step, num] with num 0 or more");
+    if (!pair || step->next->u.i < 0)
+      return op_error(r, e->at, "an access pattern holds pairs [step, num] with num 0 or more");
     t->dim[t->rank++] = (IrDim){step->u.i, step->next->u.i};
   }
   return true;
@@ -163,7 +183,8 @@ static bool indirect_dim(RowOp *r, uint32_t k, uint32_t n, int *out) {
   } else if (n != 1) {
     return op_error(r, a->at, "indirect_dim is a list with one dimension per index tensor");
   }
-  if (e->kind != AT_INT || e->u.i < 0 || e->u.i >= IR_MAX_RANK) return op_error(r, a->at, "indirect_dim is a dimension, 0 to 7");
+  if (e->kind != AT_INT || e->u.i < 0 || e->u.i >= IR_MAX_RANK)
+    return op_error(r, a->at, "indirect_dim is a dimension, 0 to 7");
   *out = (int)e->u.i;
   return true;
 }
@@ -178,14 +199,12 @@ static Mem *target_of(RowOp *r, const Mem *vec) {
 static bool attach_vectors(RowOp *r, uint32_t n) {
   uint32_t k = 0;
   if (SPECIAL(r, indirect_dim) && !n)
-    return op_error(r, SPECIAL(r, indirect_dim)->at, "indirect_dim is given, but no operand has the role of an index tensor");
+    return op_error(r, SPECIAL(r, indirect_dim)->at,
+                    "indirect_dim is given, but no operand has the role of an index tensor");
   for (uint32_t i = 0; n && i < r->nmem; i++) {
     Mem *m = &r->mem[i], *vec = NULL;
     for (uint32_t j = 0; !m->vector && j < r->nmem; j++)
-      if (r->mem[j].vector && r->mem[j].param == m->param) {
-        if (vec) return op_error(r, r->mem[j].at, "a tensor has one index tensor at most");
-        vec = &r->mem[j];
-      }
+      if (r->mem[j].vector && r->mem[j].param == m->param) vec = &r->mem[j];
     if (m->vector && !target_of(r, m)) return op_error(r, m->at, "this index tensor belongs to no operand");
     if (!vec) continue;
     if (r->x->f->bufs[vec->buf->id]->space == SP_reg) return op_error(r, vec->at, "an index tensor is no register");
@@ -203,7 +222,8 @@ static bool make_tiles(RowOp *r) {
     bool indirect = false;
     for (uint32_t j = 0; vectors && !m->vector && j < r->nmem; j++)
       indirect = indirect || (r->mem[j].vector && r->mem[j].param == m->param);
-    if (indirect && param_of(r, m)->kind == K_tiles) return op_error(r, m->at, "a list of tensors has no index tensors");
+    if (indirect && param_of(r, m)->kind == K_tiles)
+      return op_error(r, m->at, "a list of tensors has no index tensors");
     if (!make_tile(r, m, indirect)) return false;
   }
   return attach_vectors(r, vectors);
@@ -228,8 +248,11 @@ static bool place_operands(RowOp *r) {
     const IrParam *p = param_of(r, m);
     IrVal *v = &r->v[m->param];
     bool reg = r->x->f->bufs[m->buf->id]->space == SP_reg, wants_reg = p->kind == K_reg || p->kind == K_int_or_reg;
-    if (reg != wants_reg) return op_error(r, m->at, join(r, "operand", p->name, wants_reg ? "must be a register" : "must be a tensor, not a register"));
-    if (v->kind != V_NONE && p->kind != K_tiles) return op_error(r, m->at, join(r, "operand", p->name, "is given twice"));
+    if (reg != wants_reg)
+      return op_error(
+          r, m->at, join(r, "operand", p->name, wants_reg ? "must be a register" : "must be a tensor, not a register"));
+    if (v->kind != V_NONE && p->kind != K_tiles)
+      return op_error(r, m->at, join(r, "parameter", p->name, "is an attribute and an operand"));
     if (p->kind == K_tiles) {
       if (v->kind == V_NONE && !place_list(r, m, v)) return false;
     } else if (reg) {
@@ -251,8 +274,10 @@ static bool place_index_args(RowOp *r) {
   for (uint32_t i = 0; e; i++, e = e->next) {
     int p = e->kind == AT_STRING ? op_param(r->row, e->u.s.s, e->u.s.n) : -1;
     Kind kind = p < 0 ? K_tile : r->row->params[p].kind;
-    if (p < 0 || (kind != K_int && kind != K_int_or_reg)) return op_error(r, e->at, "index_args names integer parameters");
-    if (r->v[p].kind != V_NONE) return op_error(r, e->at, join(r, "parameter", r->row->params[p].name, "is given twice"));
+    if (p < 0 || (kind != K_int && kind != K_int_or_reg))
+      return op_error(r, e->at, "index_args names integer parameters");
+    if (r->v[p].kind != V_NONE)
+      return op_error(r, e->at, join(r, "parameter", r->row->params[p].name, "is given twice"));
     uint32_t id;
     if (!tx_index_id(r->x, &r->index[i], &id)) return false;
     r->v[p] = (IrVal){V_IDX, 0, {.idx = id}};
@@ -279,13 +304,15 @@ static bool named_member(RowOp *r, const IrParam *p, const TxAttr *a, IrVal *v) 
   }
   *v = (IrVal){V_INT, 0, {.i = found}};
   if (ok) return true;
-  const char *text = arena_printf(&r->x->scratch, "%s cannot be '%s'%s", p->name, tx_cstr(r->x, s), tx_did_you_mean(r->x, s, names));
+  const char *text =
+      arena_printf(&r->x->scratch, "%s cannot be '%s'%s", p->name, tx_cstr(r->x, s), tx_did_you_mean(r->x, s, names));
   return op_error(r, a->at, text ? text : "");
 }
 
 static bool number(RowOp *r, const TxAttr *a, IrVal *v) {
   double d = a->kind == AT_FLOAT ? a->u.f : (double)a->u.i;
-  bool exact = a->kind == AT_FLOAT || (a->kind == AT_INT && a->u.i <= INT64_C(1) << 53 && a->u.i >= -(INT64_C(1) << 53));
+  bool exact =
+      a->kind == AT_FLOAT || (a->kind == AT_INT && a->u.i <= INT64_C(1) << 53 && a->u.i >= -(INT64_C(1) << 53));
   *v = (IrVal){V_NUM, 0, {.num = d}};
   return exact || tx_attr_bad(r->x, r->op, a, "a float");
 }
@@ -297,7 +324,8 @@ static bool pairs(RowOp *r, const TxAttr *a, IrVal *v) {
   *v = (IrVal){V_PAIRS, a->n, {.ints = list}};
   for (const TxAttr *e = a->u.child; e; e = e->next) {
     const TxAttr *c = e->kind == AT_ARRAY && e->n == 2 ? e->u.child : NULL;
-    if (!c || c->kind != AT_INT || c->next->kind != AT_INT) return op_error(r, e->at, join(r, "attribute", tx_cstr(r->x, a->key), "is a list of [step, num]"));
+    if (!c || c->kind != AT_INT || c->next->kind != AT_INT)
+      return op_error(r, e->at, join(r, "attribute", tx_cstr(r->x, a->key), "is a list of [step, num]"));
     *list++ = c->u.i;
     *list++ = c->next->u.i;
   }
@@ -322,25 +350,31 @@ static bool read_param(RowOp *r, int i, const TxAttr *a) {
   switch (p->kind) {
     case K_number:
     case K_number_or_column:
-    case K_number_or_tile: return number(r, a, v);
+    case K_number_or_tile:
+      return number(r, a, v);
     case K_alu:
     case K_act:
-    case K_enum: return named_member(r, p, a, v);
+    case K_enum:
+      return named_member(r, p, a, v);
     case K_flag:
     case K_tristate:
       *v = (IrVal){V_INT, 0, {.i = a->u.i}};
       return a->kind == AT_BOOL || tx_attr_bad(r->x, r->op, a, "true or false");
     case K_int:
-    case K_int_or_reg: return integer(r, a, v);
+    case K_int_or_reg:
+      return integer(r, a, v);
     case K_int_or_ints:
       if (a->kind == AT_INT) return integer(r, a, v);
       /* fall through */
     case K_ints:
       *v = (IrVal){V_INTS, a->n, {.i = 0}};
       return tx_ints(r->x, r->op, a, &v->u.ints);
-    case K_pairs: return pairs(r, a, v);
-    case K_str: return string(r, a, v);
-    default: return op_error(r, a->at, join(r, "parameter", p->name, "is an operand, not an attribute"));
+    case K_pairs:
+      return pairs(r, a, v);
+    case K_str:
+      return string(r, a, v);
+    default:
+      return op_error(r, a->at, join(r, "parameter", p->name, "is an operand, not an attribute"));
   }
 }
 
@@ -348,17 +382,20 @@ static bool unknown_attribute(RowOp *r, const TxAttr *a) {
   const char **names = arena_newn(&r->x->scratch, const char *, r->plan->nkey + 1);
   if (!names) return DIAG0(r->x->d, nomem);
   for (int i = 0; i < r->plan->nkey; i++) names[i] = r->plan->key[i].name;
-  return TX_ERR(r->x, a->at, ir_unknown_attr, r->op->spelled, tx_cstr(r->x, a->key), tx_did_you_mean(r->x, a->key, names));
+  return TX_ERR(r->x, a->at, ir_unknown_attr, r->op->spelled, tx_cstr(r->x, a->key),
+                tx_did_you_mean(r->x, a->key, names));
 }
 
 static bool read_attributes(RowOp *r) {
   for (const TxAttr *a = r->op->attr; a; a = a->next) {
     int i = 0;
-    while (i < r->plan->nkey && !tx_is(a->key, r->plan->key[i].name)) i++;
+    while (i < r->plan->nkey && !tx_eq(a->key, (TxStr){r->plan->key[i].name, r->plan->key[i].n})) i++;
     if (i == r->plan->nkey) return unknown_attribute(r, a);
     int param = r->plan->key[i].param;
-    if (param < 0) r->special[-param] = a;
-    else if (!read_param(r, param, a)) return false;
+    if (param < 0)
+      r->special[-param] = a;
+    else if (!read_param(r, param, a))
+      return false;
   }
   return true;
 }

@@ -1,8 +1,11 @@
 /* parse_type.c -- ir room: types of the text: element types, memref, tensor, and lists of them. */
 #include "text_ir.h"
 
-static const struct { const char *name; int elt; } other_elts[] = {
-  {"index", ELT_index}, {"i64", ELT_i64}, {"ui64", ELT_ui64}, {"f64", ELT_f64}, {"f8E3M4", ELT_f8E3M4},
+static const struct {
+  const char *name;
+  int elt;
+} other_elts[] = {
+    {"index", ELT_index}, {"i64", ELT_i64}, {"ui64", ELT_ui64}, {"f64", ELT_f64}, {"f8E3M4", ELT_f8E3M4},
 };
 
 const char *tx_elt_name(int elt) {
@@ -61,14 +64,18 @@ static bool memory_space(Tx *x, Space *out) {
   TxStr name;
   if (!tx_string(x, "a memory space in quotes", &name)) return false;
   if (space_parse(name.s, name.n, out)) return true;
-  return TX_ERR(x, at, ir_word, "unknown memory space; there are \"reg\", \"sbuf\", \"psum\", \"private_hbm\" and \"shared_hbm\"");
+  return TX_ERR(x, at, ir_word,
+                "unknown memory space; there are \"reg\", \"sbuf\", \"psum\", \"private_hbm\" and \"shared_hbm\"");
 }
 
 bool tx_type(Tx *x, TxType *out) {
   *out = (TxType){.kind = TY_ELT};
-  if (tx_take_word(x, "memref")) out->kind = TY_MEMREF;
-  else if (tx_take_word(x, "tensor")) out->kind = TY_TENSOR;
-  else return element_type(x, &out->elt);
+  if (tx_take_word(x, "memref"))
+    out->kind = TY_MEMREF;
+  else if (tx_take_word(x, "tensor"))
+    out->kind = TY_TENSOR;
+  else
+    return element_type(x, &out->elt);
   if (!tx_need(x, '<') || !shaped(x, out)) return false;
   if (out->kind == TY_MEMREF && (!tx_need(x, ',') || !memory_space(x, &out->space))) return false;
   return tx_need(x, '>');
@@ -155,7 +162,8 @@ bool tx_check_func_type(Tx *x, const TxAttr *a, const uint32_t *out, uint32_t no
   if (ok && !paren && nout != 1)
     ok = TX_ERR(x, x->p, ir_operands, "function_type", "the function returns another number of tensors");
   for (uint32_t i = 0; ok && i < nout; i++)
-    ok = (i == 0 || tx_need(x, ',')) && need_buffer_type(x, f->bufs[out[i]], "this is not the type of the tensor returned");
+    ok = (i == 0 || tx_need(x, ',')) &&
+         need_buffer_type(x, f->bufs[out[i]], "this is not the type of the tensor returned");
   if (ok && paren) ok = tx_need(x, ')');
   x->p = p;
   x->end = end;

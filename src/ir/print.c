@@ -146,8 +146,10 @@ static void print_reg_read(Print *p, uint32_t reg) {
 }
 
 static void print_bound(Print *p, const IrVal *v) {
-  if (v->kind == V_INT) pr_constant_ref(p, v->u.i);
-  else pr_index_ref(p, v->u.idx);
+  if (v->kind == V_INT)
+    pr_constant_ref(p, v->u.i);
+  else
+    pr_index_ref(p, v->u.idx);
 }
 
 static void print_for(Print *p, const IrIns *ins) {
@@ -196,20 +198,32 @@ static void print_loop_end(Print *p, const IrIns *end) {
   if (p->depth > 0) p->depth--;
   pr_lit(p, "\n");
   pr_indent(p);
-  if (end->op == CORE_end_for) pr_lit(p, "}) {nki.range = \"dynamic\"} : (index, index, index) -> ()");
-  else pr_lit(p, "}) : () -> ()");
+  if (end->op == CORE_end_for)
+    pr_lit(p, "}) {nki.range = \"dynamic\"} : (index, index, index) -> ()");
+  else
+    pr_lit(p, "}) : () -> ()");
   pr_loc(p, begin->loc);
   pr_lit(p, "\n");
 }
 
 static void print_core(Print *p, const IrIns *ins) {
   switch (ins->op) {
-    case CORE_alloc: pr_buffer(p, p->f->bufs[ins->v[0].u.i], ins->loc); break;
-    case CORE_idx: print_idx(p, ins); break;
-    case CORE_for: print_for(p, ins); break;
-    case CORE_while: print_while(p, ins); break;
+    case CORE_alloc:
+      pr_buffer(p, p->f->bufs[ins->v[0].u.i], ins->loc);
+      break;
+    case CORE_idx:
+      print_idx(p, ins);
+      break;
+    case CORE_for:
+      print_for(p, ins);
+      break;
+    case CORE_while:
+      print_while(p, ins);
+      break;
     case CORE_end_for:
-    case CORE_end_while: print_loop_end(p, ins); break;
+    case CORE_end_while:
+      print_loop_end(p, ins);
+      break;
     default:
       define_index(p, ins->result);
       pr_indent(p);
@@ -262,8 +276,10 @@ static void print_body(Print *p) {
   for (uint32_t i = f->nargs; i < f->nbufs; i++)
     if (f->bufs[i]->kind == BUF_CONST) pr_buffer(p, f->bufs[i], f->bufs[i]->loc);
   for (uint32_t i = 0; i < f->nins; i++) {
-    if (f->ins[i]->op < OP_count) pr_ins(p, f->ins[i]);
-    else print_core(p, f->ins[i]);
+    if (f->ins[i]->op < OP_count)
+      pr_ins(p, f->ins[i]);
+    else
+      print_core(p, f->ins[i]);
   }
   print_return(p);
 }
@@ -323,8 +339,10 @@ static void print_func_attributes(Print *p, bool first) {
   pr_lit(p, "function_type = ");
   print_types(p, NULL, f->nargs);
   pr_lit(p, " -> ");
-  if (f->nrets == 1) pr_str(p, p->buf[f->rets[0]].type);
-  else print_types(p, f->rets, f->nrets);
+  if (f->nrets == 1)
+    pr_str(p, p->buf[f->rets[0]].type);
+  else
+    print_types(p, f->rets, f->nrets);
   if (first && m->naliases) print_aliases(p);
   print_arguments(p);
   if (first) {

@@ -74,8 +74,10 @@ static void print_indirect_dim(Print *p) {
     const IrTile *t = p->operand[k].tile;
     if (t && t->vec && !p->operand[k].vector) dim[n++] = t->vec_dim;
   }
-  if (n == 1) pr_int(p, dim[0]);
-  else pr_list(p, dim, n);
+  if (n == 1)
+    pr_int(p, dim[0]);
+  else
+    pr_list(p, dim, n);
 }
 
 static void print_index_args(Print *p, const IrIns *ins, const OpInfo *row) {
@@ -96,18 +98,28 @@ static void print_member(Print *p, const IrParam *param, int64_t i) {
   if (param->kind == K_alu && i > 0 && i < ALU_count) name = alu_info[i].name;
   if (param->kind == K_act && i > 0 && i < ACT_count) name = act_info[i].name;
   if (param->kind == K_enum && i >= 0 && i <= INT32_MAX) name = enum_name((EnumType)param->set, (int)i);
-  if (name) pr_quoted(p, name, strlen(name));
-  else pr_int(p, i);
+  if (name)
+    pr_quoted(p, name, strlen(name));
+  else
+    pr_int(p, i);
 }
 
 static void print_value(Print *p, const IrParam *param, const IrVal *v) {
   switch ((ValKind)v->kind) {
-    case V_NUM: pr_double(p, v->u.num); break;
-    case V_INTS: pr_list(p, v->u.ints, v->n); break;
-    case V_STR: pr_quoted(p, v->u.str, v->n); break;
+    case V_NUM:
+      pr_double(p, v->u.num);
+      break;
+    case V_INTS:
+      pr_list(p, v->u.ints, v->n);
+      break;
+    case V_STR:
+      pr_quoted(p, v->u.str, v->n);
+      break;
     case V_INT:
-      if (param->kind == K_flag || param->kind == K_tristate) pr_puts(p, v->u.i ? "true" : "false");
-      else print_member(p, param, v->u.i);
+      if (param->kind == K_flag || param->kind == K_tristate)
+        pr_puts(p, v->u.i ? "true" : "false");
+      else
+        print_member(p, param, v->u.i);
       break;
     case V_PAIRS:
       pr_lit(p, "[");
@@ -117,7 +129,8 @@ static void print_value(Print *p, const IrParam *param, const IrVal *v) {
       }
       pr_lit(p, "]");
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -127,8 +140,10 @@ static bool is_attribute(const IrParam *param, const IrVal *v) {
     case V_INT:
     case V_INTS:
     case V_PAIRS:
-    case V_STR: return !tx_is_default(param, v);
-    default: return false;
+    case V_STR:
+      return !tx_is_default(param, v);
+    default:
+      return false;
   }
 }
 
@@ -150,23 +165,41 @@ static Shown what_shows(const Print *p, const IrIns *ins) {
 
 static bool shows(const Shown *s, const IrIns *ins, const TxPlan *plan, int key) {
   switch (key) {
-    case TX_KEY_ap: return s->ap;
-    case TX_KEY_ap_max: return s->dynamic;
-    case TX_KEY_index_args: return s->index;
-    case TX_KEY_indirect_dim: return s->vector;
-    case TX_KEY_name: return ins->label != NULL;
-    default: return plan->roles || s->vector;
+    case TX_KEY_ap:
+      return s->ap;
+    case TX_KEY_ap_max:
+      return s->dynamic;
+    case TX_KEY_index_args:
+      return s->index;
+    case TX_KEY_indirect_dim:
+      return s->vector;
+    case TX_KEY_name:
+      return ins->label != NULL;
+    default:
+      return plan->roles || s->vector;
   }
 }
 
 static void print_special(Print *p, const IrIns *ins, const OpInfo *row, int key) {
   switch (key) {
-    case TX_KEY_ap: print_ap(p); break;
-    case TX_KEY_ap_max: print_max(p); break;
-    case TX_KEY_index_args: print_index_args(p, ins, row); break;
-    case TX_KEY_indirect_dim: print_indirect_dim(p); break;
-    case TX_KEY_name: pr_quoted(p, ins->label, strlen(ins->label)); break;
-    default: print_roles(p); break;
+    case TX_KEY_ap:
+      print_ap(p);
+      break;
+    case TX_KEY_ap_max:
+      print_max(p);
+      break;
+    case TX_KEY_index_args:
+      print_index_args(p, ins, row);
+      break;
+    case TX_KEY_indirect_dim:
+      print_indirect_dim(p);
+      break;
+    case TX_KEY_name:
+      pr_quoted(p, ins->label, strlen(ins->label));
+      break;
+    default:
+      print_roles(p);
+      break;
   }
 }
 
@@ -177,13 +210,17 @@ static void print_attributes(Print *p, const IrIns *ins, const OpInfo *row, cons
     int param = plan->key[k].param;
     bool show = param >= 0 ? is_attribute(&row->params[param], &ins->v[param]) : shows(&s, ins, plan, param);
     if (!show) continue;
-    if (any) pr_lit(p, ", ");
-    else pr_lit(p, " {");
+    if (any)
+      pr_lit(p, ", ");
+    else
+      pr_lit(p, " {");
     any = true;
-    pr_puts(p, plan->key[k].name);
+    pr_add(p, plan->key[k].name, plan->key[k].n);
     pr_lit(p, " = ");
-    if (param >= 0) print_value(p, &row->params[param], &ins->v[param]);
-    else print_special(p, ins, row, param);
+    if (param >= 0)
+      print_value(p, &row->params[param], &ins->v[param]);
+    else
+      print_special(p, ins, row, param);
   }
   if (any) pr_lit(p, "}");
 }
@@ -194,8 +231,10 @@ static void print_operands(Print *p, const IrIns *ins, bool types) {
   for (int i = 0; i < ins->nval; i++) {
     if (ins->v[i].kind != V_IDX) continue;
     if (comma) pr_lit(p, ", ");
-    if (types) pr_lit(p, TX_INDEX_TYPE);
-    else pr_index_ref(p, ins->v[i].u.idx);
+    if (types)
+      pr_lit(p, TX_INDEX_TYPE);
+    else
+      pr_index_ref(p, ins->v[i].u.idx);
     comma = true;
   }
   for (uint32_t k = 0; k < p->noperand; k++) {
@@ -205,8 +244,10 @@ static void print_operands(Print *p, const IrIns *ins, bool types) {
     pr_str(p, types ? p->buf[o->buf].type : p->buf[o->buf].ref);
     if (!o->tile || !o->tile->dyn) continue;
     pr_lit(p, ", ");
-    if (types) pr_lit(p, TX_INDEX_TYPE);
-    else pr_index_ref(p, o->tile->dyn);
+    if (types)
+      pr_lit(p, TX_INDEX_TYPE);
+    else
+      pr_index_ref(p, o->tile->dyn);
   }
 }
 

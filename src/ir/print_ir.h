@@ -12,7 +12,7 @@ typedef struct PrOperand {
   uint32_t buf;
   const IrTile *tile; /* NULL: a register */
   const char *role;
-  bool vector;        /* the index tensor of operand `role` */
+  bool vector; /* the index tensor of operand `role` */
 } PrOperand;
 
 typedef struct Print {
@@ -22,9 +22,11 @@ typedef struct Print {
   Arena tmp;
   TxPlans plans;
   PrBuf *buf;
-  uint32_t *index;   /* number in text of each index value */
+  uint32_t *index; /* number in text of each index value */
   uint32_t nindex;
-  struct { size_t at, n; } *loc; /* where in `out` a location was spelled first */
+  struct {
+    size_t at, n;
+  } * loc;            /* where in `out` a location was spelled first */
   PrOperand *operand; /* of the instruction being printed */
   uint32_t noperand, capoperand;
   int depth;
@@ -45,7 +47,7 @@ static inline void pr_puts(Print *p, const char *s) { pr_add(p, s, strlen(s)); }
 static inline void pr_str(Print *p, TxStr s) { pr_add(p, s.s, s.n); }
 
 void pr_int(Print *p, int64_t v);
-void pr_double(Print *p, double v);        /* the bit pattern when not finite */
+void pr_double(Print *p, double v); /* the bit pattern when not finite */
 void pr_quoted(Print *p, const char *s, size_t n);
 void pr_indent(Print *p);
 void pr_loc(Print *p, uint32_t loc);
@@ -53,7 +55,7 @@ void pr_constant_ref(Print *p, int64_t v); /* %c<v> */
 void pr_index_ref(Print *p, uint32_t idx); /* %i<number> */
 void pr_list(Print *p, const int64_t *v, uint32_t n);
 
-void pr_spell_buffers(Print *p);           /* fills p->buf */
+void pr_spell_buffers(Print *p);                        /* fills p->buf */
 void pr_buffer(Print *p, const IrBuf *b, uint32_t loc); /* nki.alloc, nki.const or nki.view, then the views of it */
-void pr_ins(Print *p, const IrIns *ins);   /* a row of ops.def */
+void pr_ins(Print *p, const IrIns *ins);                /* a row of ops.def */
 #endif

@@ -9,14 +9,17 @@ bool tx_kind_is_operand(Kind k) {
     case K_number_or_tile:
     case K_tiles:
     case K_reg:
-    case K_int_or_reg: return true;
-    default: return false;
+    case K_int_or_reg:
+      return true;
+    default:
+      return false;
   }
 }
 
 /* The operand may be missing, a plain number, or several tensors. */
 static bool needs_role(const IrParam *p) {
-  return tx_kind_is_operand(p->kind) && (!p->required || (p->kind != K_tile && p->kind != K_column && p->kind != K_reg));
+  return tx_kind_is_operand(p->kind) &&
+         (!p->required || (p->kind != K_tile && p->kind != K_column && p->kind != K_reg));
 }
 
 static bool is_destination(const IrParam *p) { return p->role == DST || p->role == DST_OPT || p->role == INOUT; }
@@ -24,7 +27,7 @@ static bool is_destination(const IrParam *p) { return p->role == DST || p->role 
 static void add_key(TxPlan *plan, const char *name, int param) {
   int i = plan->nkey++;
   for (; i > 0 && strcmp(plan->key[i - 1].name, name) > 0; i--) plan->key[i] = plan->key[i - 1];
-  plan->key[i] = (TxKey){name, param};
+  plan->key[i] = (TxKey){name, strlen(name), param};
 }
 
 const TxPlan *tx_plan(TxPlans *plans, Arena *a, Op op) {

@@ -37,8 +37,10 @@ void pr_quoted(Print *p, const char *s, size_t n) {
     if (plain) continue;
     char escape[3] = {'\\', HEX[c >> 4], HEX[c & 15]};
     pr_add(p, s + start, i - start);
-    if (c == '\\') pr_lit(p, "\\\\");
-    else pr_add(p, escape, 3);
+    if (c == '\\')
+      pr_lit(p, "\\\\");
+    else
+      pr_add(p, escape, 3);
     start = i + 1;
   }
   pr_add(p, s + start, n - start);
@@ -177,8 +179,10 @@ void pr_spell_buffers(Print *p) {
     p->buf[i].type = type_of(p, b);
     if (b->kind != BUF_VIEW || b->base >= f->nbufs) continue;
     PrBuf *base = &p->buf[b->base];
-    if (base->last_view) p->buf[base->last_view - 1].next_view = i + 1;
-    else base->first_view = i + 1;
+    if (base->last_view)
+      p->buf[base->last_view - 1].next_view = i + 1;
+    else
+      base->first_view = i + 1;
     base->last_view = i + 1;
   }
 }

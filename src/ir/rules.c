@@ -182,13 +182,6 @@ static bool rule_reduce_axes(const IrCheck *c, ArgList arg) {
              text_of(c, t, &s), legal);
 }
 
-static bool rule_float_dst(const IrCheck *c, ArgList arg) {
-  const IrTile *t = val(c, arg[0])->u.tile;
-  if (dtype_is_float(dtype_of(c, t))) return true;
-  Say s;
-  return BAD(c, unsupported_dtype, name_of(c, arg[0]), dtype_name(dtype_of(c, t)), say_dtypes(DM_FLOAT, &s));
-}
-
 static bool rule_one_element(const IrCheck *c, ArgList arg) {
   const IrTile *t = val(c, arg[0])->u.tile;
   if (tile_count(t) == 1) return true;

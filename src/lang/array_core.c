@@ -13,7 +13,7 @@ LDecl *lang_to_decl(lua_State *L, int i) { return lang_test(L, i, lang_ctx(L)->m
 
 /* The bytes lie in the userdata, so that the collector knows how much memory an array holds. */
 LArray *lang_push_array(lua_State *L, DType dtype, int rank, const int64_t *shape) {
-  int64_t count = 1, bytes;
+  int64_t count = 1, bytes = 0;
   bool fits = true;
   for (int i = 0; i < rank; i++) fits = fits && !__builtin_mul_overflow(count, shape[i], &count);
   fits = fits && !__builtin_mul_overflow(count, dtype_bytes(dtype), &bytes) && bytes <= INT64_MAX / 2;

@@ -16,7 +16,7 @@ bool lang_to_int(lua_State *L, int i, int64_t *out) {
 }
 
 int64_t lang_check_int(lua_State *L, int i, const char *func, const char *param) {
-  int64_t v;
+  int64_t v = 0;
   if (!lang_to_int(L, i, &v)) lang_kind_error(L, i, func, param, "an integer");
   return v;
 }

@@ -84,5 +84,7 @@ void lang_slices(lua_State *L, LangCtx *c, const IrTile *tile, int key, IrSlice 
 /* Raises what the trace or the view algebra reported in t->d. */
 int lang_trace_error(lua_State *L, Trace *t);
 
+#define LANG_HERE0(L, id) (DIAG0(&lang_ctx(L)->diag, id), lang_raise_here((L), &lang_ctx(L)->diag))
+
 static inline ViewCtx lang_view(Trace *t) { return (ViewCtx){t->m, t->f, t->d}; }
 #endif

@@ -123,7 +123,7 @@ static void walk_userdata(lua_State *L, LangCtx *c, int i) {
   const LArray *a = lang_to_array(L, i);
   if (a) {
     put_type(k, 'A', a->dtype, a->rank, a->shape);
-    text_add(&k->bytes, a->data, a->nbytes);
+    put_raw(k, a->data, a->nbytes);
     return;
   }
   const LDecl *d = lang_to_decl(L, i);
@@ -139,9 +139,9 @@ static void walk_userdata(lua_State *L, LangCtx *c, int i) {
   }
 }
 
-void capture_walk(lua_State *L, LangCtx *c, int i) {
+const char *capture_walk(lua_State *L, LangCtx *c, int i) {
   Capture *k = c->capture;
-  size_t n;
+  const char *name = NULL;
   if (++k->depth > MAX_DEPTH) LANG_FAIL(L, captured_state_deep, MAX_DEPTH);
   luaL_checkstack(L, 16, NULL);
   switch (lua_type(L, i)) {
@@ -155,12 +155,13 @@ void capture_walk(lua_State *L, LangCtx *c, int i) {
       put_number(k, L, i);
       break;
     case LUA_TSTRING: {
+      size_t n;
       const char *s = lua_tolstring(L, i, &n);
       put_bytes(k, 's', s, n);
       break;
     }
     case LUA_TTABLE:
-      capture_walk_table(L, c, i);
+      name = capture_walk_table(L, c, i);
       break;
     case LUA_TFUNCTION:
       capture_walk_function(L, c, i);
@@ -172,6 +173,7 @@ void capture_walk(lua_State *L, LangCtx *c, int i) {
       capture_put_serial(L, k, i); /* light userdata, threads */
   }
   k->depth--;
+  return name;
 }
 
 void capture_begin(lua_State *L, LangCtx *c, const char *dir) {

@@ -42,27 +42,37 @@ struct Capture {
 /* Raises. */
 int capture_oom(lua_State *L);
 void *capture_grow(lua_State *L, LangCtx *c, void *p, size_t *cap, size_t size);
-void capture_walk(lua_State *L, LangCtx *c, int i);
-void capture_walk_table(lua_State *L, LangCtx *c, int t);
+const char *capture_walk(lua_State *L, LangCtx *c, int i); /* the name, when the value was written by name */
+const char *capture_walk_table(lua_State *L, LangCtx *c, int t);
 void capture_walk_function(lua_State *L, LangCtx *c, int f);
 void capture_open_names(lua_State *L);
 void capture_push_names(lua_State *L); /* the table of names, with the standard libraries in it */
 /* True when p was walked already: its visit number stands for it. */
 bool capture_seen(lua_State *L, LangCtx *c, const void *p);
-/* The name of a library's table or function, if the value at i is one. */
-bool capture_put_name(lua_State *L, Capture *k, int i);
+/* The name of a library's table or function, NULL when the value at i is none. */
+const char *capture_put_name(lua_State *L, Capture *k, int i);
 /* Anything whose content cannot be told: a number that is this object's own in this context. */
 void capture_put_serial(lua_State *L, Capture *k, int i);
 
-static inline void put_tag(Capture *k, char tag) { text_putc(&k->bytes, tag); }
+/* As text_add, without a call when there is room: a walk writes many small pieces. */
+static inline void put_raw(Capture *k, const void *s, size_t n) {
+  Text *t = &k->bytes;
+  if (t->data && n < t->cap - t->len) {
+    memcpy(t->data + t->len, s, n);
+    t->len += n;
+  } else {
+    text_add(t, s, n);
+  }
+}
+static inline void put_tag(Capture *k, char tag) { put_raw(k, &tag, 1); }
 static inline void put_u64(Capture *k, uint64_t v) {
-  char b[8];
-  for (int i = 0; i < 8; i++) b[i] = (char)(v >> (8 * i));
-  text_add(&k->bytes, b, sizeof b);
+  unsigned char b[8];
+  for (int i = 0; i < 8; i++) b[i] = (unsigned char)(v >> (8 * i));
+  put_raw(k, b, sizeof b);
 }
 static inline void put_bytes(Capture *k, char tag, const void *s, size_t n) {
   put_tag(k, tag);
   put_u64(k, n);
-  text_add(&k->bytes, s, n);
+  put_raw(k, s, n);
 }
 #endif

@@ -25,34 +25,43 @@ static const LDump *push_dump(lua_State *L, LangCtx *c, int i) {
 
 static void put_dump(Capture *k, const LDump *d) {
   char name[512];
-  lang_relative(k->dir, d->source, name, sizeof name);
-  put_bytes(k, 'F', name, strlen(name));
+  const char *file = lang_relative(k->dir, d->source, name, sizeof name);
+  put_bytes(k, 'F', file, strlen(file));
   put_bytes(k, 'c', d->bytes, d->n);
 }
 
-/* Pushes env[name at -1] as the function would see it: through tables in __index. Replaces the name. */
+/* A function being walked, with the names its code holds: two lists on the stack. */
+typedef struct Names {
+  int globals, fields, nglobals, nfields;
+} Names;
+
+/* Replaces the name on top by env[name] as the function would see it: through tables in __index. */
 static void look_up(lua_State *L, int env) {
   int name = lua_gettop(L);
-  lua_pushvalue(L, env);
-  for (int hop = 0; hop < 16; hop++) {
+  lua_pushvalue(L, name);
+  if (lua_rawget(L, env) != LUA_TNIL || !luaL_getmetafield(L, env, "__index")) {
+    lua_replace(L, name);
+    lua_settop(L, name);
+    return;
+  }
+  lua_replace(L, name + 1);
+  for (int hop = 0; hop < 16 && lua_istable(L, name + 1); hop++) {
     lua_pushvalue(L, name);
-    if (lua_rawget(L, -2) != LUA_TNIL || !luaL_getmetafield(L, -2, "__index")) break;
-    lua_remove(L, -2);
-    lua_remove(L, -2);
-    if (!lua_istable(L, -1)) break; /* a function: itself stands for what it answers */
+    if (lua_rawget(L, name + 1) != LUA_TNIL || !luaL_getmetafield(L, name + 1, "__index")) break;
+    lua_replace(L, name + 1); /* a function there stands for what it answers */
+    lua_settop(L, name + 1);
   }
   lua_replace(L, name);
   lua_settop(L, name);
 }
 
-/* Fields of a standard library that the function may use, when somebody has replaced them. */
-static void walk_library(lua_State *L, LangCtx *c, int lib, int names, int nnames) {
+/* Fields of a standard library that the function may use: who replaces one changes what the function does. */
+static void walk_library(lua_State *L, LangCtx *c, int lib, const Names *n) {
   Capture *k = c->capture;
-  for (int i = 1; i <= nnames; i++) {
-    lua_rawgeti(L, names, i);
+  for (int i = 1; i <= n->nfields; i++) {
+    lua_rawgeti(L, n->fields, i);
     const char *name = lua_tostring(L, -1);
-    lua_rawget(L, lib);
-    if (!lua_isnil(L, -1)) {
+    if (lua_rawget(L, lib) != LUA_TNIL) {
       put_bytes(k, '.', name, strlen(name));
       capture_walk(L, c, lua_gettop(L));
     }
@@ -60,46 +69,30 @@ static void walk_library(lua_State *L, LangCtx *c, int lib, int names, int nname
   }
 }
 
-static bool is_library(lua_State *L, const Capture *k, int i) {
-  if (!lua_istable(L, i) || lua_rawequal(L, i, k->globals)) return false;
-  lua_pushvalue(L, i);
-  const char *name = lua_rawget(L, k->names) == LUA_TSTRING ? lua_tostring(L, -1) : "nki";
-  bool standard = strncmp(name, "nki", 3) != 0;
-  lua_pop(L, 1);
-  return standard;
-}
-
 /* A captured value, and what of it the function can reach by the names in it. */
-static void walk_captured(lua_State *L, LangCtx *c, int names, int nnames) {
+static void walk_captured(lua_State *L, LangCtx *c, const Names *n) {
   int i = lua_gettop(L);
-  capture_walk(L, c, i);
-  if (is_library(L, c->capture, i)) walk_library(L, c, i, names, nnames);
+  const char *name = capture_walk(L, c, i);
+  if (name && strncmp(name, "nki", 3) != 0 && strcmp(name, LUA_GNAME) != 0) walk_library(L, c, i, n);
 }
 
-static void walk_globals(lua_State *L, LangCtx *c, int env, int names, int nnames) {
+static void walk_globals(lua_State *L, LangCtx *c, int env, const Names *n) {
   Capture *k = c->capture;
-  for (int i = 1; i <= nnames; i++) {
-    lua_rawgeti(L, names, i);
-    size_t n;
-    const char *name = lua_tolstring(L, -1, &n);
+  for (int i = 1; i <= n->nglobals; i++) {
+    size_t len;
+    lua_rawgeti(L, n->globals, i);
+    const char *name = lua_tolstring(L, -1, &len);
     look_up(L, env);
     if (!lua_isnil(L, -1)) {
       add_mark(L, c, name);
-      put_bytes(k, 'G', name, n);
-      walk_captured(L, c, names, nnames);
+      put_bytes(k, 'G', name, len);
+      walk_captured(L, c, n);
     }
     lua_pop(L, 1);
   }
 }
 
-/* `require "x"` inside the function: the loaded module is captured state too. */
-static void walk_required(lua_State *L, LangCtx *c, int names, int nnames) {
-  lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-  walk_globals(L, c, lua_gettop(L), names, nnames);
-  lua_pop(L, 1);
-}
-
-static void walk_upvalues(lua_State *L, LangCtx *c, int f, int names, int nnames) {
+static void walk_upvalues(lua_State *L, LangCtx *c, int f, const Names *n) {
   Capture *k = c->capture;
   for (int i = 1;; i++) {
     const char *name = lua_getupvalue(L, f, i);
@@ -107,11 +100,11 @@ static void walk_upvalues(lua_State *L, LangCtx *c, int f, int names, int nnames
     int v = lua_gettop(L);
     if (strcmp(name, "_ENV") == 0 || lua_rawequal(L, v, k->globals)) {
       put_tag(k, 'E');
-      if (lua_istable(L, v)) walk_globals(L, c, v, names, nnames);
+      if (lua_istable(L, v)) walk_globals(L, c, v, n);
     } else {
       add_mark(L, c, name);
       put_tag(k, 'U');
-      walk_captured(L, c, names, nnames);
+      walk_captured(L, c, n);
     }
     lua_settop(L, v - 1);
   }
@@ -126,11 +119,16 @@ void capture_walk_function(lua_State *L, LangCtx *c, int f) {
   }
   if (capture_seen(L, c, lua_topointer(L, f))) return;
   const LDump *d = push_dump(L, c, f);
+  int dump = lua_gettop(L);
   put_dump(k, d);
-  lua_getiuservalue(L, -1, 1);
-  int names = lua_gettop(L);
-  walk_upvalues(L, c, f, names, d->nnames);
-  if (d->requires) walk_required(L, c, names, d->nnames);
+  lua_getiuservalue(L, dump, 1);
+  lua_getiuservalue(L, dump, 2);
+  const Names n = {dump + 1, dump + 2, d->nglobals, d->nfields};
+  walk_upvalues(L, c, f, &n);
+  if (d->requires) { /* require "x" inside the function: the loaded module is captured state too */
+    lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    walk_globals(L, c, lua_gettop(L), &n);
+  }
   put_tag(k, 'e');
-  lua_settop(L, names - 2);
+  lua_settop(L, dump - 1);
 }

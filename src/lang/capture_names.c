@@ -1,4 +1,5 @@
 /* capture_names.c -- room lang: what is captured by name: the standard library and our own modules, with their functions. */
+#include <lualib.h>
 #include <string.h>
 
 #include "capture.h"
@@ -56,7 +57,13 @@ void capture_name_module(lua_State *L, const char *name, int module) {
   int names = lua_gettop(L);
   lua_pushvalue(L, module);
   give_name(L, names, name);
-  if (lua_istable(L, module)) name_functions(L, names, module, name, false);
+  if (!lua_istable(L, module)) {
+    lua_settop(L, names - 1);
+    return;
+  }
+  name_functions(L, names, module, name, false);
+  /* A strict module is an empty table whose contents lie behind it. */
+  if (luaL_getmetafield(L, module, "__index") == LUA_TTABLE) name_functions(L, names, lua_gettop(L), name, false);
   lua_settop(L, names - 1);
 }
 
@@ -92,12 +99,11 @@ void capture_push_names(lua_State *L) {
   name_standard(L, lua_gettop(L));
 }
 
-bool capture_put_name(lua_State *L, Capture *k, int i) {
+const char *capture_put_name(lua_State *L, Capture *k, int i) {
   size_t n;
   lua_pushvalue(L, i);
-  bool named = lua_rawget(L, k->names) == LUA_TSTRING;
-  const char *name = named ? lua_tolstring(L, -1, &n) : NULL;
-  if (named) put_bytes(k, 'M', name, n);
-  lua_pop(L, 1);
-  return named;
+  const char *name = lua_rawget(L, k->names) == LUA_TSTRING ? lua_tolstring(L, -1, &n) : NULL;
+  if (name) put_bytes(k, 'M', name, n);
+  lua_pop(L, 1); /* the table of names holds the string */
+  return name;
 }

@@ -157,9 +157,10 @@ static bool walk_shape(lua_State *L, LangCtx *c, int t) {
   return true;
 }
 
-void capture_walk_table(lua_State *L, LangCtx *c, int t) {
+const char *capture_walk_table(lua_State *L, LangCtx *c, int t) {
   Capture *k = c->capture;
-  if (capture_put_name(L, k, t) || walk_tuple(L, c, t) || walk_shape(L, c, t) || capture_seen(L, c, lua_topointer(L, t))) return;
+  const char *name = capture_put_name(L, k, t);
+  if (name || walk_tuple(L, c, t) || walk_shape(L, c, t) || capture_seen(L, c, lua_topointer(L, t))) return name;
   lua_Unsigned border = lua_rawlen(L, t);
   put_tag(k, '{');
   put_u64(k, border);
@@ -175,4 +176,5 @@ void capture_walk_table(lua_State *L, LangCtx *c, int t) {
     lua_pop(L, 1);
   }
   put_tag(k, '}');
+  return NULL;
 }

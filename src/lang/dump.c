@@ -1,22 +1,39 @@
-/* dump.c -- room lang: the binary chunk of a Lua function, as the part of a cache key that is its code. The chunk is parsed to
-   cut out the name of the source (which may be an absolute path) and to list the string constants (possible global names). */
+/* dump.c -- room lang: the binary chunk of a Lua function, as the part of a cache key that is its code. The chunk is read to cut out the
+   name of the source (which may be an absolute path) and to find which globals and which fields the code names. */
 #include <string.h>
 
 #include "kernel.h"
 
-/* ---- a reader of Lua 5.4's binary format (ldump.c writes it) ------------------------------------------------------------- */
+/* ---- Lua 5.4's binary format (ldump.c writes it) and the instructions that name something (lopcodes.h) ----------------------- */
 
 enum { MAX_PROTO_DEPTH = 200, HEADER_BYTES = 31 };
 enum { K_NIL = 0, K_FALSE = 1, K_TRUE = 17, K_INT = 3, K_FLT = 19, K_SHORT = 4, K_LONG = 20 };
+enum { I_GETUPVAL = 9, I_GETTABUP = 11, I_GETFIELD = 14, I_SELF = 20 };
+#define OPCODE(i) ((i)&0x7f)
+#define ARG_B(i) ((i) >> 16 & 0xff)
+#define ARG_C(i) ((i) >> 24 & 0xff)
+
+typedef struct Str {
+  const char *s; /* NULL: a constant that is no string */
+  size_t len;
+} Str;
+
+typedef struct Proto { /* one function of the chunk */
+  const unsigned char *code;
+  size_t ncode;
+  Str *constants;
+  size_t nconstants;
+  bool is_env[256]; /* upvalues called _ENV */
+} Proto;
 
 typedef struct Chunk {
   const unsigned char *p, *end;
   bool bad;
   int depth;
   lua_State *L;
-  int names, seen; /* list of constants; set of those in it */
-  int nnames;
-  bool requires;
+  Arena *arena;
+  int globals, fields, all; /* stack: sets of names, name -> true */
+  bool dynamic;             /* the table of globals is used as a value: any constant may name a global */
 } Chunk;
 
 static const unsigned char *take(Chunk *c, size_t n) {
@@ -39,84 +56,100 @@ static size_t take_size(Chunk *c) {
   return 0;
 }
 
-/* A counted array of things of n bytes each. */
-static void skip(Chunk *c, size_t bytes) {
+/* The number of things of at least n bytes that follow. */
+static size_t take_count(Chunk *c, size_t bytes) {
   size_t n = take_size(c);
   if (n > (size_t)(c->end - c->p) / bytes) c->bad = true;
-  if (!c->bad) take(c, n * bytes);
+  return c->bad ? 0 : n;
 }
 
-/* NULL for "no string". */
-static const char *take_string(Chunk *c, size_t *len) {
+/* s NULL for "no string". */
+static Str take_string(Chunk *c) {
   size_t size = take_size(c);
-  *len = size ? size - 1 : 0;
-  return size ? (const char *)take(c, size - 1) : NULL;
+  return size ? (Str){(const char *)take(c, size - 1), size - 1} : (Str){NULL, 0};
 }
 
-static void note_name(Chunk *c, const char *s, size_t len) {
-  if (len == 7 && memcmp(s, "require", 7) == 0) c->requires = true;
-  lua_pushlstring(c->L, s, len);
-  lua_pushvalue(c->L, -1);
-  if (lua_rawget(c->L, c->seen) != LUA_TNIL) {
-    lua_pop(c->L, 2);
-    return;
-  }
-  lua_pop(c->L, 1);
-  lua_pushvalue(c->L, -1);
+static void note(Chunk *c, int set, Str name) {
+  if (!name.s) return;
+  lua_pushlstring(c->L, name.s, name.len);
   lua_pushboolean(c->L, 1);
-  lua_rawset(c->L, c->seen);
-  lua_rawseti(c->L, c->names, ++c->nnames);
+  lua_rawset(c->L, set);
 }
 
-static void read_constants(Chunk *c) {
-  size_t n = take_size(c), len;
-  for (size_t i = 0; i < n && !c->bad; i++) {
+static void read_constants(Chunk *c, Proto *f) {
+  f->nconstants = take_count(c, 1);
+  f->constants = arena_newn(c->arena, Str, f->nconstants);
+  if (!f->constants) c->bad = true;
+  for (size_t i = 0; i < f->nconstants && !c->bad; i++) {
     const unsigned char *tag = take(c, 1);
-    switch (tag ? *tag : K_NIL) {
-      case K_NIL:
-      case K_FALSE:
-      case K_TRUE:
-        break;
-      case K_INT:
-      case K_FLT:
-        take(c, 8);
-        break;
-      case K_SHORT:
-      case K_LONG: {
-        const char *s = take_string(c, &len);
-        if (s) note_name(c, s, len);
-        break;
-      }
-      default:
-        c->bad = true;
+    int kind = tag ? *tag : K_NIL;
+    if (kind == K_INT || kind == K_FLT) {
+      take(c, 8);
+    } else if (kind == K_SHORT || kind == K_LONG) {
+      f->constants[i] = take_string(c);
+      note(c, c->all, f->constants[i]);
+    } else if (kind != K_NIL && kind != K_FALSE && kind != K_TRUE) {
+      c->bad = true;
     }
   }
 }
 
-static void read_function(Chunk *c);
-
-static void read_debug(Chunk *c) {
-  size_t len;
-  skip(c, 1); /* line steps */
-  for (size_t n = take_size(c); n > 0 && !c->bad; n--) take_size(c), take_size(c);
-  for (size_t n = take_size(c); n > 0 && !c->bad; n--) take_string(c, &len), take_size(c), take_size(c);
-  for (size_t n = take_size(c); n > 0 && !c->bad; n--) take_string(c, &len);
+static void read_debug(Chunk *c, Proto *f) {
+  take(c, take_count(c, 1)); /* line steps */
+  for (size_t n = take_count(c, 2); n > 0 && !c->bad; n--) take_size(c), take_size(c);
+  for (size_t n = take_count(c, 3); n > 0 && !c->bad; n--) take_string(c), take_size(c), take_size(c);
+  size_t names = take_count(c, 1);
+  for (size_t i = 0; i < names && !c->bad; i++) {
+    Str name = take_string(c);
+    if (i < 256) f->is_env[i] = name.s && name.len == 4 && memcmp(name.s, "_ENV", 4) == 0;
+  }
+  if (names == 0) memset(f->is_env, true, sizeof f->is_env); /* stripped: any may be */
 }
 
-static void read_body(Chunk *c) {
-  take_size(c), take_size(c), take(c, 3); /* lines; parameters, vararg, stack size */
-  skip(c, 4);                             /* code */
-  read_constants(c);
-  skip(c, 3); /* upvalues */
-  for (size_t n = take_size(c); n > 0 && !c->bad; n--) read_function(c);
-  read_debug(c);
+static void name_constant(Chunk *c, const Proto *f, int set, uint32_t k) {
+  if (k < f->nconstants) note(c, set, f->constants[k]);
+}
+
+/* A name too far down the constants for one instruction is reached through _ENV as a value, so that is `dynamic` too. */
+static void read_code(Chunk *c, const Proto *f) {
+  for (size_t i = 0; i < f->ncode; i++) {
+    uint32_t ins;
+    memcpy(&ins, f->code + 4 * i, sizeof ins);
+    switch (OPCODE(ins)) {
+      case I_GETUPVAL:
+        if (f->is_env[ARG_B(ins)]) c->dynamic = true;
+        break;
+      case I_GETTABUP:
+        if (f->is_env[ARG_B(ins)]) name_constant(c, f, c->globals, ARG_C(ins));
+        name_constant(c, f, c->fields, ARG_C(ins));
+        break;
+      case I_GETFIELD:
+      case I_SELF:
+        name_constant(c, f, c->fields, ARG_C(ins));
+        break;
+      default:
+        break;
+    }
+  }
 }
 
 static void read_function(Chunk *c) {
-  size_t len;
-  if (++c->depth > MAX_PROTO_DEPTH) c->bad = true;
-  take_string(c, &len); /* a nested function has its parent's source */
-  read_body(c);
+  Proto *f = arena_new(c->arena, Proto);
+  if (!f || ++c->depth > MAX_PROTO_DEPTH) {
+    c->bad = true;
+    return;
+  }
+  take_size(c), take_size(c), take(c, 3); /* lines; parameters, vararg, stack size */
+  f->ncode = take_count(c, 4);
+  f->code = take(c, 4 * f->ncode);
+  read_constants(c, f);
+  take(c, 3 * take_count(c, 3)); /* upvalues */
+  for (size_t n = take_count(c, 1); n > 0 && !c->bad; n--) {
+    take_string(c); /* its source is the parent's */
+    read_function(c);
+  }
+  read_debug(c, f);
+  if (!c->bad) read_code(c, f);
   c->depth--;
 }
 
@@ -129,52 +162,90 @@ static int add_piece(lua_State *L, const void *p, size_t n, void *ud) {
   return t->oom;
 }
 
-/* The source's string in the main function: its position and length. */
-static const char *find_source(Chunk *c, size_t *at, size_t *len) {
-  take(c, HEADER_BYTES + 1); /* and the number of upvalues */
-  const char *s = take_string(c, len);
-  *at = HEADER_BYTES + 1;
-  return s;
+static bool has(lua_State *L, int set, const char *name) {
+  lua_pushstring(L, name);
+  bool found = lua_rawget(L, set) != LUA_TNIL;
+  lua_pop(L, 1);
+  return found;
 }
 
-static LDump *make_dump(lua_State *L, const Text *text, const char *source) {
-  Chunk c = {.p = (const unsigned char *)text_str(text), .L = L};
-  c.end = c.p + text->len;
-  size_t at, len;
-  find_source(&c, &at, &len);
-  size_t after = (size_t)(c.p - (const unsigned char *)text->data), tail = text->len - after, name = strlen(source) + 1;
-  if (c.bad) return NULL;
-  LDump *d = lua_newuserdatauv(L, sizeof *d + at + tail + name, 1);
+/* The members of a set as a sorted list (so that bytes made from it are the same in every process), pushed. */
+static int push_list(lua_State *L, int set) {
+  int n = 0;
+  lua_newtable(L);
+  lua_pushnil(L);
+  while (lua_next(L, set)) {
+    lua_pop(L, 1);
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, -3, ++n);
+  }
+  for (int i = 2; i <= n; i++) { /* insertion: lists are short */
+    lua_rawgeti(L, -1, i);
+    int k = i;
+    for (; k > 1; k--) {
+      lua_rawgeti(L, -2, k - 1);
+      if (!lua_compare(L, -2, -1, LUA_OPLT)) {
+        lua_pop(L, 1);
+        break;
+      }
+      lua_rawseti(L, -3, k);
+    }
+    lua_rawseti(L, -2, k);
+  }
+  return n;
+}
+
+static LDump *copy_bytes(lua_State *L, const Text *text, size_t after, const char *source) {
+  size_t at = HEADER_BYTES + 1, tail = text->len - after, name = strlen(source) + 1;
+  LDump *d = lua_newuserdatauv(L, sizeof *d + at + tail + name, 2);
   char *to = (char *)(d + 1);
   memcpy(to, text->data, at);
   memcpy(to + at, text->data + after, tail);
   memcpy(to + at + tail, source, name);
-  *d = (LDump){.source = to + at + tail, .bytes = to, .n = at + tail, .cut = at};
-  int top = lua_gettop(L);
-  lua_newtable(L);
-  lua_newtable(L);
-  c.names = top + 1;
-  c.seen = top + 2;
-  read_body(&c);
-  lua_settop(L, top + 1);
+  *d = (LDump){.source = to + at + tail, .bytes = to, .n = at + tail};
+  return d;
+}
+
+/* Stack: text and arena are owned below. NULL when the chunk is not as expected. */
+static LDump *make_dump(Chunk *c, const Text *text, const char *source) {
+  lua_State *L = c->L;
+  c->p = (const unsigned char *)text_str(text);
+  c->end = c->p + text->len;
+  take(c, HEADER_BYTES + 1); /* and the number of upvalues */
+  take_string(c);
+  size_t after = (size_t)(c->p - (const unsigned char *)text_str(text));
+  read_function(c);
+  if (c->bad || c->p != c->end) return NULL;
+  int set = c->dynamic || has(L, c->globals, "_G") ? c->all : c->globals;
+  LDump *d = copy_bytes(L, text, after, source);
+  d->requires = has(L, c->all, "require");
+  if (d->requires) set = c->all; /* the module's name is a constant */
+  d->nglobals = push_list(L, set);
   lua_setiuservalue(L, -2, 1);
-  d->nnames = c.nnames;
-  d->requires = c.requires;
-  return c.bad || c.p != c.end ? NULL : d;
+  d->nfields = push_list(L, c->dynamic ? c->all : c->fields);
+  lua_setiuservalue(L, -2, 2);
+  return d;
 }
 
 LDump *dump_push(lua_State *L, LangCtx *c, int function) {
   lua_Debug ar;
   function = lua_absindex(L, function);
+  int top = lua_gettop(L);
   lua_pushvalue(L, function);
   lua_getinfo(L, ">S", &ar);
   Text *text = lang_scratch_text(L, c);
+  Chunk chunk = {.L = L, .arena = lang_scratch_arena(L, c)};
+  for (int i = 0; i < 3; i++) lua_newtable(L);
+  chunk.all = lua_gettop(L);
+  chunk.fields = chunk.all - 1;
+  chunk.globals = chunk.all - 2;
   lua_pushvalue(L, function);
   lua_dump(L, add_piece, text, 0);
   lua_pop(L, 1);
   if (text->oom) DIAG0(&c->diag, nomem), lang_raise(L, &c->diag);
-  LDump *d = make_dump(L, text, ar.source);
+  LDump *d = make_dump(&chunk, text, ar.source);
   if (!d) NK_BUG(&c->diag, "binary chunk of another format"), lang_raise(L, &c->diag);
-  lua_remove(L, -2);
+  lua_replace(L, top + 1);
+  lua_settop(L, top + 1);
   return d;
 }

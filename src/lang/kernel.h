@@ -43,6 +43,8 @@ typedef struct KernelCall {
   bool raised;           /* the body failed: its error value is on top of the stack */
 } KernelCall;
 
+void lang_open_errors(lua_State *L, LangCtx *c); /* raise.c */
+
 /* kernel_bind.c */
 void kernel_bind(lua_State *L, LangCtx *c, const LKernel *k, int kernel); /* arguments behind the kernel -> one slot per parameter */
 void kernel_request(KernelCall *call);                                    /* classifies the arguments, fills r and the captured state */
@@ -75,13 +77,14 @@ const char *capture_name_at(const LangCtx *c, size_t at);
 /* A module of ours and its functions are captured by name. */
 void capture_name_module(lua_State *L, const char *name, int module);
 
-/* dump.c: the canonical bytes of a function: its binary chunk with the source's name cut out, and the strings in it. */
+/* dump.c: the canonical bytes of a function: its binary chunk without the source's name. User value 1: sorted list of the globals that the
+   code names, 2: of the fields. */
 typedef struct LDump {
   const char *source; /* as Lua has it */
   const char *bytes;
-  size_t n, cut; /* the source's name belongs at `cut` */
-  int nnames;    /* user value 1: list of the string constants, each once */
-  bool requires; /* "require" is one of them */
+  size_t n;
+  int nglobals, nfields;
+  bool requires; /* "require" occurs: then user value 1 lists every string in the code */
 } LDump;
 LDump *dump_push(lua_State *L, LangCtx *c, int function); /* pushes the userdata */
 

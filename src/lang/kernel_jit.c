@@ -52,7 +52,8 @@ static void read_params(lua_State *L, LangCtx *c, KernelCore *core, int fn) {
   if (!core->params) no_memory(L, c);
   for (int i = 0; i < ar.nparams; i++) {
     lua_pushvalue(L, fn);
-    const char *name = lua_getlocal(L, NULL, i + 1);
+    const char *name = lua_getlocal(L, NULL, i + 1); /* leaves the function where it is */
+    lua_pop(L, 1);
     if (!name) LANG_FAIL(L, kernel_function, "the function is stripped of its parameter names");
     for (int k = 0; k < i; k++)
       if (strcmp(core->params[k], name) == 0) LANG_FAIL(L, kernel_function, "two parameters have the same name");
@@ -230,8 +231,8 @@ static void make_kernel(lua_State *L, LangCtx *c) {
     lua_setiuservalue(L, self, 2);
   }
   k->core = core;
-  luaL_setmetatable(L, LANG_KERNEL);
   lua_settop(L, self);
+  luaL_setmetatable(L, LANG_KERNEL);
 }
 
 /* nki.jit{...}: the options first, the function later. */

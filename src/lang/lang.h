@@ -122,16 +122,6 @@ int lang_kernel_param_count(lua_State *L, int i);
 const char *lang_kernel_param(lua_State *L, int i, int param); /* lent */
 /* nki.tuple{...} of the n values on top of the stack, which it replaces. */
 void lang_push_tuple(lua_State *L, int n);
-/* Runs a on arrays, one per operand (lent). On success outputs[k] holds new data of ctx->alloc, or in_place, for a written alias, data NULL:
-   the operand itself was updated. Never raises: reports go to c->warn, faults to d. */
-typedef struct LangRun {
-  LangCtx *c;
-  const Artifact *a;
-  const SimTensor *operands;
-  SimTensor *outputs;
-  bool in_place;
-} LangRun;
-bool lang_run(const LangRun *run, Diag *d);
 
 /* ---- errors (raise.c) -------------------------------------------------------------------------------------------------- */
 /* Turns the Diag (ctx->diag usually) into one Lua error object and raises it; clears the Diag. Never returns. */

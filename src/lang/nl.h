@@ -7,6 +7,11 @@ extern const LRow nl_rows[];
 extern const int nl_nrows;
 const LRow *nl_row(const char *name);
 
+#define NL(name, body, arg, where, lists, params, doc) int body(lua_State *L, Call *call);
+#include "nl.def"
+int nisa_register_alloc(lua_State *L, Call *call);
+int nisa_get_nc_version(lua_State *L, Call *call);
+
 /* Instruction arguments: defaults of the row first, then fields by name:
      Args_tensor_copy a;  nl_defaults(OP_tensor_copy, &a);  a.dst = nl_t(dst); ... nl_emit(L, call, OP_tensor_copy, &a); */
 void nl_defaults(Op op, void *args);

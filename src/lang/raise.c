@@ -1,9 +1,10 @@
 /* raise.c -- room lang: Diag -> Lua error object and back. An error object is a table with fields id, message, file, line,
    notes, where, traceback that also answers to the string methods: pcall(f) -> e; e:find("partition"). */
+#include <lualib.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "call.h"
+#include "kernel.h"
 
 static bool is_ours(const char *source) {
   return strncmp(source, "=nki/", 5) == 0 || strncmp(source, "@nki/", 5) == 0;

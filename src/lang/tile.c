@@ -77,7 +77,7 @@ void lang_session_end(LangCtx *c) {
 }
 
 /* i: the tile. */
-static int stale(lua_State *L, LangCtx *c, const LTile *t, const char *func, const char *param) {
+static int stale(lua_State *L, const LTile *t, const char *func, const char *param) {
   const struct LSession *s = NULL;
   char place[320] = "", name[160] = "?", kernel[128] = "?";
   for (int i = 1; !s && i <= lua_gettop(L); i++) {
@@ -96,7 +96,7 @@ static int stale(lua_State *L, LangCtx *c, const LTile *t, const char *func, con
 }
 
 const IrTile *lang_live(lua_State *L, LangCtx *c, const LTile *t, const char *func, const char *param) {
-  if (!c->trace || c->trace->serial != t->trace_serial) stale(L, c, t, func, param);
+  if (!c->trace || c->trace->serial != t->trace_serial) stale(L, t, func, param);
   return t->tile;
 }
 
@@ -112,10 +112,9 @@ static const LTile *self(lua_State *L, LangCtx *c) {
   return t;
 }
 
-static int unknown_attribute(lua_State *L, LangCtx *c, const char *key) {
+static int unknown_attribute(lua_State *L, const char *key) {
   const char *names[128];
   int n = 0;
-  (void)c;
   lua_pushnil(L);
   while (n < 126 && lua_next(L, lua_upvalueindex(2))) {
     names[n++] = lua_tostring(L, -2);
@@ -158,7 +157,7 @@ static int tile_index(lua_State *L) {
     }
     const char *key = lua_tostring(L, 2);
     if ((key[0] >= 'a' && key[0] <= 'z') || (key[0] >= 'A' && key[0] <= 'Z') || key[0] == '_')
-      return unknown_attribute(L, c, key);
+      return unknown_attribute(L, key);
   }
   const IrTile *tile = lang_live(L, c, t, "index", "tensor");
   push_view(L, c, keyed(L, c, tile));

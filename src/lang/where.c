@@ -14,6 +14,7 @@ typedef struct Frame { /* one Lua function that is not nkilua's own, innermost f
 
 struct Where {
   uint64_t serial;
+  int depth; /* first level that does not exist when the kernel function itself is level 1; 0 = not known yet */
   int n;
   uint32_t loc;
   Frame frame[FRAMES];
@@ -34,8 +35,11 @@ static struct Where *cache(lua_State *L, LangCtx *c) {
   return c->where = w;
 }
 
-/* Chunks of our own Lua half are named "=nki/..." or "@nki/...". */
-static bool own_source(const char *s) { return (s[0] == '=' || s[0] == '@') && strncmp(s + 1, "nki/", 4) == 0; }
+/* Chunks of our own Lua half are named "=nki/..." or "@nki/..."; the kernel library is not ours in this sense. */
+static bool own_source(const char *s) {
+  if ((s[0] != '=' && s[0] != '@') || strncmp(s + 1, "nki/", 4) != 0) return false;
+  return strncmp(s + 5, "nki.kernels.", 12) != 0;
+}
 
 static bool is_base(lua_State *L, lua_Debug *ar) {
   lua_getinfo(L, "f", ar);
@@ -44,15 +48,35 @@ static bool is_base(lua_State *L, lua_Debug *ar) {
   return base;
 }
 
+/* The kernel function is at `level`: any later call at the same depth of the stack comes from it, whatever was called in between. */
+static void learn_depth(lua_State *L, LangCtx *c, struct Where *w, int level) {
+  lua_Debug ar;
+  int end = level;
+  if (w->depth || !c->drive || c->drive->L != L) return;
+  while (lua_getstack(L, end, &ar)) end++;
+  w->depth = end - level + 1;
+}
+
+/* Only the kernel function is running, on the line it was on last time. */
+static bool unmoved(lua_State *L, const LangCtx *c, const struct Where *w) {
+  lua_Debug ar;
+  if (w->n != 1 || w->depth == 0 || c->drive->L != L || lua_getstack(L, w->depth, &ar) || !lua_getstack(L, 1, &ar)) return false;
+  lua_getinfo(L, "lt", &ar);
+  return ar.currentline == w->frame[0].line && !ar.istailcall && !w->frame[0].tail;
+}
+
 /* Collects the kernel's frames; returns their number and whether they equal the remembered ones. */
-static int collect(lua_State *L, struct Where *w, bool *same) {
+static int collect(lua_State *L, LangCtx *c, struct Where *w, bool *same) {
   lua_Debug ar;
   int n = 0;
   *same = true;
   for (int level = 1; n < FRAMES && lua_getstack(L, level, &ar); level++) {
     lua_getinfo(L, "Slt", &ar);
     if (ar.currentline < 0) { /* a C function */
-      if (is_base(L, &ar)) break;
+      if (is_base(L, &ar)) {
+        learn_depth(L, c, w, level - 1);
+        break;
+      }
       continue;
     }
     if (own_source(ar.source)) continue;
@@ -89,11 +113,15 @@ void lang_locate_fast(lua_State *L, LangCtx *c, Trace *t) {
   struct Where *w = cache(L, c);
   bool same;
   if (w->serial != t->serial) {
-    w->n = w->nfile = 0;
+    w->n = w->nfile = w->depth = 0;
     w->loc = 0;
     w->serial = t->serial;
   }
-  int n = collect(L, w, &same);
+  if (unmoved(L, c, w)) {
+    t->loc = w->loc;
+    return;
+  }
+  int n = collect(L, c, w, &same);
   if (!same || n != w->n) {
     uint32_t loc = 0;
     for (int k = n - 1; k >= 0; k--)

@@ -43,19 +43,37 @@ bool acc_out_of_bound(Sim *s, const IrTile *t, int64_t start) {
   return false;
 }
 
+/* A whole static buffer: nothing to merge or to check. */
+static void resolve_whole(const IrTile *t, Acc *a) {
+  int64_t free = 1;
+  for (int k = 1; k < t->rank; k++) free *= t->dim[k].count;
+  a->off = 0;
+  a->parts = t->rank ? t->dim[0].count : 1;
+  a->pstride = a->free = free;
+  a->nf = free > 1;
+  a->f[0] = (IrDim){1, free};
+  a->p = a->mem->data;
+  a->lo = a->p;
+  a->hi = a->p + a->mem->bytes;
+}
+
 static bool resolve(Sim *s, const IrTile *t, Acc *a) {
   const SimBuf *b = &s->buf[t->buf];
   SimMem *m = b->mem;
+  a->tile = t;
+  a->mem = m;
+  a->dt = b->dt;
+  a->bytes = b->bytes;
+  if (t->whole) {
+    resolve_whole(t, a);
+    return true;
+  }
   int64_t off = t->offset;
   if (t->dyn) {
     int64_t v = s->idx[t->dyn];
     if (v < 0 || v > t->dyn_max) return acc_out_of_bound(s, t, t->offset + v);
     off += v;
   }
-  a->tile = t;
-  a->mem = m;
-  a->dt = b->dt;
-  a->bytes = b->bytes;
   a->off = off;
   a->parts = t->rank ? t->dim[0].count : 1;
   a->pstride = t->rank && !t->vec ? t->dim[0].stride : 0;
@@ -220,7 +238,7 @@ bool acc_guard(Sim *s, int slot, Acc *src, const Acc *dst, bool in_place) {
 int acc_lane(const Sim *s, const Acc *a) {
   const IrBuf *b = s->f->bufs[a->tile->buf];
   int64_t per_part = b->rank > 0 && b->shape[0] > 0 ? b->count / b->shape[0] : 1;
-  int64_t lane = b->part + (per_part > 0 ? a->off / per_part : 0);
+  int64_t lane = a->mem->ir->part + (per_part > 0 ? a->off / per_part : 0);
   return lane < 0 || lane + a->parts > LANES ? 0 : (int)lane;
 }
 

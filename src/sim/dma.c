@@ -88,49 +88,59 @@ static bool gather(Sim *s, const Rows *src, char *out, bool gone[LANES]) {
   return true;
 }
 
-/* n elements of the run `from`, starting with element `at`, into the next n of `to` (all of them inside one dst tile). */
-static bool put(Sim *s, const Acc *from, int64_t at, const Acc *dst, int64_t first_n[2]) {
-  Stream st;
-  stream_init(&st, dst);
-  stream_skip(&st, first_n[0]);
-  int64_t n = first_n[1];
-  Acc one = *dst; /* marked element by element: the piece may have any shape */
+/* Marks n elements of the stream, a piece of dst of any shape. */
+static void mark_piece(const Acc *dst, Stream st, int64_t n) {
+  Acc one = *dst;
   one.parts = one.free = 1;
   one.nf = 0;
-  Stream marks = st;
-  for (int64_t i = 0; i < n && dst->mem->written.state != BITS_ALL; i++) {
-    one.off = ((char *)stream_direct(&marks, 1) - dst->mem->data) / dst->bytes;
+  for (; n > 0 && dst->mem->written.state != BITS_ALL; n--) {
+    one.off = ((char *)stream_direct(&st, 1) - dst->mem->data) / dst->bytes;
     acc_mark(&one);
   }
-  const char *p = from->p + at * from->bytes;
-  if (from->dt == dst->dt) {
-    stream_write(&st, n, p);
+}
+
+typedef struct Piece {
+  int64_t from, to, n; /* elements `from`... of the run go to elements `to`... of the tile */
+} Piece;
+
+static bool put(Sim *s, const Acc *run, const Acc *dst, Piece p) {
+  Stream st;
+  stream_init(&st, dst);
+  stream_skip(&st, p.to);
+  if (p.n == acc_count(dst)) {
+    acc_mark(dst);
+  } else {
+    mark_piece(dst, st, p.n);
+  }
+  Acc part = *run;
+  part.p += p.from * run->bytes;
+  if (run->dt == dst->dt) {
+    stream_write(&st, p.n, part.p);
     return true;
   }
   float *block = scratch(s, SCR_TMP, BLOCK * sizeof(float));
   if (!block) return false;
-  Acc piece = *from;
-  piece.p = (char *)(uintptr_t)p;
   Stream in;
-  stream_init(&in, &piece);
-  for (int64_t left = n; left > 0; left -= BLOCK) {
+  stream_init(&in, &part);
+  for (int64_t left = p.n; left > 0; left -= BLOCK) {
     stream_load(&in, least(left, BLOCK), block);
     stream_store(&st, least(left, BLOCK), block);
   }
   return true;
 }
 
+/* The gathered run into dst, without the source rows that are gone. src_row: elements per source row. */
 static bool scatter(Sim *s, const Acc *run, int64_t src_row, const bool gone[LANES], const Rows *dst) {
   int64_t total = run->free, dst_row = dst->vec ? dst->acc.free : total, at = 0;
+  bool all = !dst->vec;
+  for (int64_t k = 0; k < total / src_row; k++) all &= !gone[k];
+  if (all) return put(s, run, &dst->acc, (Piece){0, 0, total});
   while (at < total) {
     int64_t n = least(src_row - at % src_row, dst_row - at % dst_row);
     Acc to = dst->acc;
     bool inside = true;
     if (dst->vec && !rows_at(s, dst, at / dst_row, &to, &inside)) return false;
-    if (inside && !(src_row < total || gone[0] ? gone[at / src_row] : false)) {
-      int64_t first_n[2] = {dst->vec ? at % dst_row : at, n};
-      if (!put(s, run, at, &to, first_n)) return false;
-    }
+    if (inside && !gone[at / src_row] && !put(s, run, &to, (Piece){at, at % dst_row, n})) return false;
     at += n;
   }
   return true;

@@ -163,6 +163,7 @@ typedef struct Each {
   bool rows; /* fn is called once per partition with all its elements; else with pieces of any length and part 0 */
   LaneFn *fn;
   void *ctx;
+  LaneFn *columns; /* may be NULL: for tiles of one free element, called once with those of all partitions */
 } Each;
 bool each(Sim *s, const Each *e); /* guards overlap, loads, calls, converts, stores */
 typedef struct Raws {
@@ -192,6 +193,7 @@ typedef struct Scalar1 { /* one step of tensor_scalar */
   bool unary, reverse;
 } Scalar1;
 void scalar_step(const Scalar1 *k, float operand, const float *in, float *out, int64_t n);
+void column_step(const Scalar1 *k, const Column *c, const float *in, float *out, int64_t n); /* one element a partition */
 
 /* ---- report.c --------------------------------------------------------------------------------------------------------- */
 enum { SAY_UNWRITTEN = 1, SAY_RANGE = 2, SAY_PSUM = 4, SAY_LANE = 8, SAY_HINT = 16 };

@@ -83,7 +83,7 @@ bool sim_affine_select(Sim *s, const Args_affine_select *a) {
   if (!row || !vals || !keep) return false;
   bool raw = x.dt == dst.dt; /* bits as they are, else through f32 */
   float other_f = (float)a->on_false_value.u.num;
-  char other[4] = {0};
+  _Alignas(4) char other[4] = {0};
   if (raw) {
     elem_of(dst.dt, a->on_false_value.u.num, other);
   } else {

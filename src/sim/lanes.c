@@ -38,7 +38,20 @@ static void take(Operand *o, int64_t n, bool load) {
   }
 }
 
-static bool each_piece(Sim *s, const Each *e) {
+/* Every operand is one run of f32: a single call. */
+static bool each_flat(const Each *e, LaneFn *fn) {
+  const float *in[3] = {NULL, NULL, NULL};
+  if (!acc_flat_f32(e->dst)) return false;
+  for (int i = 0; i < e->nsrc; i++) {
+    if (!acc_flat_f32(e->src[i])) return false;
+    in[i] = (const float *)(const void *)e->src[i]->p;
+  }
+  fn(e->ctx, 0, in, (float *)(void *)e->dst->p, acc_count(e->dst));
+  return true;
+}
+
+static bool each_piece(Sim *s, const Each *e, LaneFn *fn) {
+  if (each_flat(e, fn)) return true;
   Operand o[4]; /* the destination is the last */
   const float *in[3] = {NULL, NULL, NULL};
   for (int i = 0; i <= e->nsrc; i++) {
@@ -54,7 +67,7 @@ static bool each_piece(Sim *s, const Each *e) {
       in[i] = o[i].now;
     }
     take(d, n, false);
-    e->fn(e->ctx, 0, in, (float *)(uintptr_t)d->now, n);
+    fn(e->ctx, 0, in, (float *)(uintptr_t)d->now, n);
     if (!d->direct) stream_store(&d->st, n, d->scratch);
     left -= n;
   }
@@ -97,7 +110,9 @@ static bool each_row(Sim *s, const Each *e) {
 bool each(Sim *s, const Each *e) {
   for (int i = 0; i < e->nsrc; i++)
     if (!acc_guard(s, SCR_SNAP0 + i, e->src[i], e->dst, true)) return false;
-  return e->rows ? each_row(s, e) : each_piece(s, e);
+  if (!e->rows) return each_piece(s, e, e->fn);
+  /* A column has as many rows as elements: one call over the partitions instead. */
+  return e->dst->free == 1 && e->columns ? each_piece(s, e, e->columns) : each_row(s, e);
 }
 
 bool each_raw(Sim *s, const Raws *r) {
@@ -209,5 +224,13 @@ void scalar_step(const Scalar1 *k, float operand, const float *in, float *out, i
     vm_s_binary(op, operand, in, out, n);
   } else {
     vm_binary_s(op, in, operand, out, n);
+  }
+}
+
+void column_step(const Scalar1 *k, const Column *c, const float *in, float *out, int64_t n) {
+  if (k->unary || !c->tile) {
+    scalar_step(k, c->v[0], in, out, n);
+  } else {
+    vm_binary(alu_vm(k->op), k->reverse ? c->v : in, k->reverse ? in : c->v, out, n);
   }
 }

@@ -29,7 +29,7 @@ static void sentinel(const SimMem *m, char out[16]) {
 
 void mem_fill(SimMem *m) {
   if (m->filled || m->written.state == BITS_ALL) return;
-  char pattern[16];
+  _Alignas(4) char pattern[16];
   sentinel(m, pattern);
   size_t step = (size_t)1 << m->shift;
   if (m->written.state == BITS_NONE) {

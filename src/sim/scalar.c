@@ -60,6 +60,17 @@ static void act_row(void *ctx, int64_t part, const float *const in[], float *out
   }
 }
 
+static void act_columns(void *ctx, int64_t part, const float *const in[], float *out, int64_t n) {
+  (void)part;
+  Job *j = ctx;
+  static const Scalar1 times = {ALU_multiply, false, false}, plus = {ALU_add, false, false};
+  column_step(&times, &j->scale, in[0], out, n);
+  column_step(&plus, &j->bias, out, out, n);
+  if (act_info[j->op].limited) check_range(j, out, n);
+  vm_act(j->fn, &VM_ACT_PLAIN, out, out, n);
+  for (int64_t p = 0; j->sums && p < n; p++) j->sum[p] = vm_op(VM_add, 0.0f, out[p]);
+}
+
 /* What the registers hold after the instruction, and what is read out. */
 static bool accumulate(Sim *s, const Job *j, int cmd, int lane, int64_t parts) {
   for (int64_t p = 0; p < parts && cmd != reduce_cmd_idle; p++) {
@@ -93,7 +104,7 @@ static bool run(Sim *s, const ActArgs *a) {
     return false;
   int lane = acc_lane(s, &x);
   bool rows = j.sums || j.bias.tile || j.scale.tile;
-  if (!each(s, &(Each){&dst, {&x}, 1, rows, act_row, &j})) return false;
+  if (!each(s, &(Each){&dst, {&x}, 1, rows, act_row, &j, act_columns})) return false;
   if (j.bad) say_range(s, j.op, j.bad, j.first_bad);
   if (!accumulate(s, &j, a->cmd, lane, x.parts)) return false;
   if (a->reduce_res->kind != V_TILE) return true;

@@ -16,6 +16,10 @@ static void normalise(Bits *b) {
   if (b->nset == 0) b->state = BITS_NONE;
 }
 
+static inline int64_t ones(uint64_t w) { /* whole words are by far the most frequent */
+  return w == 0 ? 0 : w == ~UINT64_C(0) ? 64 : __builtin_popcountll(w);
+}
+
 /* The bits of word k that belong to [at, end). */
 static uint64_t mask_of(int64_t k, int64_t at, int64_t end) {
   uint64_t m = ~UINT64_C(0);
@@ -33,7 +37,7 @@ void bits_set(Bits *b, int64_t at, int64_t n) {
   materialise(b);
   for (int64_t k = at / 64; k * 64 < at + n; k++) {
     uint64_t m = mask_of(k, at, at + n);
-    b->nset += __builtin_popcountll(m & ~b->w[k]);
+    b->nset += ones(m & ~b->w[k]);
     b->w[k] |= m;
   }
   normalise(b);
@@ -48,7 +52,7 @@ void bits_clear(Bits *b, int64_t at, int64_t n) {
   materialise(b);
   for (int64_t k = at / 64; k * 64 < at + n; k++) {
     uint64_t m = mask_of(k, at, at + n);
-    b->nset -= __builtin_popcountll(m & b->w[k]);
+    b->nset -= ones(m & b->w[k]);
     b->w[k] &= ~m;
   }
   normalise(b);
@@ -57,7 +61,7 @@ void bits_clear(Bits *b, int64_t at, int64_t n) {
 int64_t bits_count(const Bits *b, int64_t at, int64_t n) {
   if (b->state != BITS_SOME) return b->state == BITS_ALL ? n : 0;
   int64_t set = 0;
-  for (int64_t k = at / 64; k * 64 < at + n; k++) set += __builtin_popcountll(b->w[k] & mask_of(k, at, at + n));
+  for (int64_t k = at / 64; k * 64 < at + n; k++) set += ones(b->w[k] & mask_of(k, at, at + n));
   return set;
 }
 

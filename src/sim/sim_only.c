@@ -33,8 +33,8 @@ bool sim_sim_binary(Sim *s, const Args_sim_binary *a) {
   if (!acc_dst(s, a->dst.u.tile, &dst)) return false;
   if (!ta) k.a = number(&a->data1);
   if (!tb) k.b = number(&a->data2);
-  if (ta && tb) return each(s, &(Each){&dst, {&x, &y}, 2, false, both, &k});
-  return each(s, &(Each){&dst, {ta ? &x : &y}, 1, false, ta ? right_number : left_number, &k});
+  if (ta && tb) return each(s, &(Each){&dst, {&x, &y}, 2, false, both, &k, NULL});
+  return each(s, &(Each){&dst, {ta ? &x : &y}, 1, false, ta ? right_number : left_number, &k, NULL});
 }
 
 static void unary(void *ctx, int64_t part, const float *const in[], float *out, int64_t n) {
@@ -49,5 +49,5 @@ bool sim_sim_unary(Sim *s, const Args_sim_unary *a) {
   Acc x, dst;
   VmAct op = ops[a->op.u.i];
   if (!acc_src(s, a->data.u.tile, &x) || !acc_dst(s, a->dst.u.tile, &dst)) return false;
-  return each(s, &(Each){&dst, {&x}, 1, false, unary, &op});
+  return each(s, &(Each){&dst, {&x}, 1, false, unary, &op, NULL});
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "convert.h"
 #include "exec.h"
 #include "gemm.h"
 
@@ -112,15 +113,16 @@ static bool selection(const Matrix *m, int64_t *where) {
   return true;
 }
 
-/* One element of the moved tile as dst stores it: the same bits, an 8-bit one with zeros above it. */
+/* One element of the moved tile as dst stores it: the same bits, an 8-bit one with zeros above it. In an imprecise run
+   one of the two may be kept as float32; then its value moves. */
 static void move_elem(const Acc *data, const char *from, const Acc *dst, char *to) {
-  if (data->bytes == dst->bytes) {
-    memcpy(to, from, (size_t)data->bytes);
-  } else if (data->bytes < dst->bytes) {
-    memset(to, 0, (size_t)dst->bytes);
-    memcpy(to, from, (size_t)data->bytes);
+  if ((data->dt == DT_float32) != (dst->dt == DT_float32)) {
+    float v;
+    cvt_load(data->dt, from, 1, &v);
+    cvt_store(dst->dt, &v, 1, to);
   } else {
-    memcpy(to, from, (size_t)dst->bytes);
+    memset(to, 0, (size_t)dst->bytes);
+    memcpy(to, from, (size_t)(data->bytes < dst->bytes ? data->bytes : dst->bytes));
   }
 }
 
@@ -135,7 +137,7 @@ static bool move_bits(Sim *s, const Acc *data, const int64_t *where, const Acc *
   for (int64_t m = 0; m < dst->parts; m++)
     for (int64_t n = 0; n < dst->free; n++) {
       int64_t k = where[by_column ? n : m], c = by_column ? m : n;
-      char elem[4] = {0};
+      _Alignas(4) char elem[4] = {0};
       if (k >= 0) move_elem(data, copy + (k * cols + c) * data->bytes, dst, elem);
       stream_write(&out, 1, elem);
     }
@@ -157,7 +159,8 @@ bool sim_nc_matmul(Sim *s, const Args_nc_matmul *a) {
   Matrix sm, mm;
   if (!acc_src(s, a->stationary.u.tile, &st) || !acc_src(s, a->moving.u.tile, &mv) || !acc_inout(s, a->dst.u.tile, &dst))
     return false;
-  if (a->is_transpose.u.i && s->gen >= gen3) {
+  bool adds = a->accumulate.kind == V_INT && a->accumulate.u.i; /* then it is no movement of bits */
+  if (a->is_transpose.u.i && s->gen >= gen3 && !adds) {
     acc_mark(&dst);
     return transpose_mode(s, &st, &mv, &dst);
   }

@@ -91,13 +91,13 @@ bool sim_tensor_tensor(Sim *s, const Args_tensor_tensor *a) {
   if (use_ints(s, op, &x, &y)) return tensor_ints(s, op, (Acc *[]){&x, &y}, &dst);
   Binary b;
   b.op = alu_vm(op);
-  if (!repeated(&y)) return each(s, &(Each){&dst, {&x, &y}, 2, false, binary_piece, &b});
+  if (!repeated(&y)) return each(s, &(Each){&dst, {&x, &y}, 2, false, binary_piece, &b, NULL});
   y.free = 1;
   y.nf = 0;
   Stream st;
   stream_init(&st, &y);
   stream_load(&st, y.parts, b.col);
-  return each(s, &(Each){&dst, {&x}, 1, true, binary_row, &b});
+  return each(s, &(Each){&dst, {&x}, 1, true, binary_row, &b, NULL});
 }
 
 /* ---- tensor_scalar ------------------------------------------------------------------------------------------------------------ */
@@ -119,6 +119,13 @@ static void steps_row(void *ctx, int64_t part, const float *const in[], float *o
     scalar_step(&k->op[0], v0, in[0] + i, out + i, m);
     scalar_step(&k->op[1], v1, out + i, out + i, m);
   }
+}
+
+static void steps_columns(void *ctx, int64_t part, const float *const in[], float *out, int64_t n) {
+  (void)part;
+  const Steps *k = ctx;
+  column_step(&k->op[0], &k->v[0], in[0], out, n);
+  if (k->n == 2) column_step(&k->op[1], &k->v[1], out, out, n);
 }
 
 static Scalar1 step_of(const IrVal *op, const IrVal *reverse) {
@@ -187,7 +194,7 @@ bool sim_tensor_scalar(Sim *s, const Args_tensor_scalar *a) {
   if (!column_load(s, &a->operand0, 0, &k.v[0]) || !column_load(s, &a->operand1, 0, &k.v[1]) ||
       !acc_dst(s, a->dst.u.tile, &dst))
     return false;
-  return each(s, &(Each){&dst, {&x}, 1, k.v[0].tile || k.v[1].tile, steps_row, &k});
+  return each(s, &(Each){&dst, {&x}, 1, k.v[0].tile || k.v[1].tile, steps_row, &k, steps_columns});
 }
 
 /* ---- scalar_tensor_tensor ------------------------------------------------------------------------------------------------------ */
@@ -202,6 +209,14 @@ static void stt_row(void *ctx, int64_t part, const float *const in[], float *out
   }
 }
 
+static void stt_columns(void *ctx, int64_t part, const float *const in[], float *out, int64_t n) {
+  (void)part;
+  const Steps *k = ctx;
+  float t[LANES];
+  column_step(&k->op[0], &k->v[0], in[0], t, n);
+  vm_binary(alu_vm(k->op[1].op), k->op[1].reverse ? in[1] : t, k->op[1].reverse ? t : in[1], out, n);
+}
+
 bool sim_scalar_tensor_tensor(Sim *s, const Args_scalar_tensor_tensor *a) {
   Acc x, y, dst;
   Steps k;
@@ -211,7 +226,7 @@ bool sim_scalar_tensor_tensor(Sim *s, const Args_scalar_tensor_tensor *a) {
   if (!acc_src(s, a->data.u.tile, &x) || !column_load(s, &a->operand0, 0, &k.v[0]) ||
       !acc_src(s, a->operand1.u.tile, &y) || !acc_dst(s, a->dst.u.tile, &dst))
     return false;
-  return each(s, &(Each){&dst, {&x, &y}, 2, k.v[0].tile, stt_row, &k});
+  return each(s, &(Each){&dst, {&x, &y}, 2, k.v[0].tile, stt_row, &k, stt_columns});
 }
 
 /* ---- reciprocal, tensor_copy, memset --------------------------------------------------------------------------------------------- */
@@ -223,7 +238,7 @@ static void reciprocal_piece(void *ctx, int64_t part, const float *const in[], f
 bool sim_reciprocal(Sim *s, const Args_reciprocal *a) {
   Acc x, dst;
   if (!acc_src(s, a->data.u.tile, &x) || !acc_dst(s, a->dst.u.tile, &dst)) return false;
-  return each(s, &(Each){&dst, {&x}, 1, false, reciprocal_piece, NULL});
+  return each(s, &(Each){&dst, {&x}, 1, false, reciprocal_piece, NULL, NULL});
 }
 
 bool sim_tensor_copy(Sim *s, const Args_tensor_copy *a) {
@@ -236,7 +251,7 @@ bool sim_memset(Sim *s, const Args_memset *a) {
   Acc dst;
   if (!acc_dst(s, a->dst.u.tile, &dst)) return false;
   double v = a->value.kind == V_NUM ? a->value.u.num : (double)a->value.u.i;
-  char elem[4] = {0};
+  _Alignas(4) char elem[4] = {0};
   char *block = scratch(s, SCR_DST, BLOCK * 4);
   if (!block) return false;
   elem_of(dst.dt, v, elem);

@@ -89,7 +89,7 @@ bool sim_tensor_tensor_scan(Sim *s, const Args_tensor_tensor_scan *a) {
   if (!acc_src(s, a->data0.u.tile, &x) || !acc_src(s, a->data1.u.tile, &y) || !column_load(s, &a->initial, 0, &k.initial) ||
       !acc_dst(s, a->dst.u.tile, &dst))
     return false;
-  return each(s, &(Each){&dst, {&x, &y}, 2, true, scan_row, &k});
+  return each(s, &(Each){&dst, {&x, &y}, 2, true, scan_row, &k, NULL});
 }
 
 /* ---- bn_stats, bn_aggr --------------------------------------------------------------------------------------------------------- */

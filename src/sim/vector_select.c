@@ -11,7 +11,7 @@ typedef struct Pick {
   bool reverse;
   int pred_bytes, bytes;
   bool one;      /* src is a number */
-  char elem[4];
+  _Alignas(4) char elem[4];
 } Pick;
 
 static bool holds(const Pick *k, const char *pred, int64_t i) {
@@ -155,7 +155,7 @@ bool sim_range_select(Sim *s, const Args_range_select *a) {
       !range_rows(s, &r, x.free, a->range_start.u.num))
     return false;
   int lane = acc_lane(s, &x);
-  if (!each(s, &(Each){&dst, {&x}, 1, true, range_row, &r}) || !range_lanes(s, &r, cmd, lane, x.parts)) return false;
+  if (!each(s, &(Each){&dst, {&x}, 1, true, range_row, &r, NULL}) || !range_lanes(s, &r, cmd, lane, x.parts)) return false;
   if (a->reduce_res.kind != V_TILE) return true;
   for (int64_t p = 0; p < x.parts; p++) {
     if (s->vector.set[lane + p]) continue;

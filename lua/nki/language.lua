@@ -1,0 +1,53 @@
+-- The functions of nki.language that are compositions of others. The chunk is given fail(id, message) and
+-- define(name, parameters, required, lists, body): a function whose arguments are bound as every nl function's are.
+local _, define = ...
+
+return function(nl)
+  local f32 = "float32"
+
+  -- Do these axes cover all free axes of x? Then each partition has one value, and instructions take it as a column.
+  local function covers(x, axis)
+    local n = type(axis) == "table" and #axis or 1
+    return n == x.ndim - 1
+  end
+
+  local function column(x) return nl.ndarray({x.shape[0], 1}, f32) end
+
+  nl.softmax = define("nl.softmax", {"x", "axis", "dtype"}, 1, {2}, function(x, axis, dtype)
+    axis = axis or -1
+    dtype = dtype or x.dtype
+    if not covers(x, axis) then
+      local e = nl.exp(nl.subtract(x, nl.max(x, axis, f32, true), f32))
+      return nl.multiply(e, nl.reciprocal(nl.sum(e, axis, f32, true)), dtype)
+    end
+    local nisa = require "nki.isa"
+    local least, total = column(x), column(x)
+    local e, out = nl.ndarray(x.shape, f32), nl.ndarray(x.shape, dtype)
+    nisa.tensor_reduce(least, nl.maximum, x, axis, true)
+    nisa.activation_reduce(e, nl.exp, x, nl.add, total, least) -- exp(x - max), and its sum
+    nisa.tensor_scalar(out, e, nl.multiply, nl.reciprocal(total))
+    return out
+  end)
+
+  nl.rms_norm = define("nl.rms_norm", {"x", "w", "axis", "n", "epsilon", "dtype", "compute_dtype"}, 4, {3},
+    function(x, w, axis, n, epsilon, dtype, compute_dtype)
+      local nisa = require "nki.isa"
+      local compute = compute_dtype or f32
+      local sums
+      if covers(x, axis) then
+        sums = column(x)
+        nisa.activation_reduce(nl.ndarray(x.shape, compute), nl.square, x, nl.add, sums)
+      else
+        sums = nl.sum(nl.square(x, compute), axis, f32, true)
+      end
+      local mean = nl.ndarray(sums.shape, f32)
+      nisa.tensor_scalar(mean, sums, nl.multiply, 1.0 / n, false, nl.add, epsilon or 1e-6)
+      local y = nl.multiply(x, nl.rsqrt(mean), compute)
+      if w.shape[0] == 1 and x.shape[0] > 1 then
+        local shape = {w.shape:unpack()}
+        shape[1] = x.shape[0]
+        w = nl.broadcast_to(w, shape)
+      end
+      return nl.multiply(y, w, dtype or x.dtype)
+    end)
+end

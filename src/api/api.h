@@ -1,0 +1,81 @@
+/* api.h -- private to room api: the objects behind nkilua.h, and how a Diag becomes an nkl_error. */
+#ifndef NK_API_PRIVATE_H
+#define NK_API_PRIVATE_H
+#include <stdatomic.h>
+#include <string.h>
+
+#include "host.h"
+#include "nkilua.h"
+#include "tensorfile.h"
+
+struct nkl_ctx {
+  Alloc alloc;
+  Host *host;      /* NULL: opening failed */
+  Diag diag;       /* of the last call */
+  nkl_error error; /* the same, as lent to the caller */
+  nkl_framework framework; /* struct_size 0: none */
+  Text target;
+};
+struct nkl_kernel {
+  nkl_ctx *ctx;
+  int ref, count;
+};
+struct nkl_tensor {
+  atomic_int count;
+  Alloc alloc;
+  SimTensor t; /* data: tensor_bytes + 1 bytes of alloc, or borrowed */
+  bool borrowed;
+  void (*release)(void *ud, void *data);
+  void *ud;
+};
+/* One named argument per word; everything is in the arena but the tensors. */
+struct nkl_bound {
+  Arena arena;
+  nkl_arg *args;
+  size_t n;
+};
+
+/* A program is an artifact under another name. */
+static inline const Artifact *api_artifact(const nkl_program *p) { return (const Artifact *)(const void *)p; }
+static inline nkl_program *api_program(const Artifact *a) { return (nkl_program *)(uintptr_t)a; }
+
+/* Every function of a context begins with this; api_enter, when it needs the Lua state: not NKL_OK when that never opened. */
+void api_begin(nkl_ctx *c);
+nkl_status api_enter(nkl_ctx *c, const char *func);
+/* Ends a failed one: what c->diag holds becomes the last error. */
+nkl_status api_fail(nkl_ctx *c);
+#define API_FAIL(c, id, ...) (DIAG(&(c)->diag, id, __VA_ARGS__), api_fail(c))
+#define API_NOMEM(c) (DIAG0(&(c)->diag, nomem), api_fail(c))
+/* The same for functions without a context; err may be NULL. Frees nothing of d. */
+nkl_status api_fail_buf(nkl_error_buf *err, Diag *d);
+/* Copies a text into a buffer of the caller's and frees it; false when out of memory. */
+bool api_take(Text *t, nkl_buf *out);
+
+/* Fills a local struct from a caller's that may be of another version: false when it was never initialised. */
+bool api_struct(void *to, const void *from, size_t size);
+#define API_STRUCT(to, from) api_struct((to), (from), sizeof *(to))
+
+/* A tensor of alloc that takes over t->data. NULL when out of memory; t->data then is freed. */
+nkl_tensor *api_tensor(Alloc alloc, SimTensor *t);
+/* Description -> shape and dtype; why is "" or what is wrong. */
+bool api_tensor_shape(const nkl_tensor_desc *d, SimTensor *out, const char **why);
+
+/* Arguments of a request; all memory is in the arena. */
+bool api_args(nkl_ctx *c, const nkl_request *r, Arena *a, HostCall *out);
+
+typedef struct ApiRun {
+  const Artifact *artifact;
+  SimTensor *operands;   /* lent */
+  nkl_tensor *const *operand; /* the tensors they are, for in_place; one that is NULL is returned as a copy */
+  const nkl_sim *sim;
+} ApiRun;
+bool api_run(const ApiRun *run, nkl_tensor **outputs, Diag *d);
+
+/* fill.c: elements from the VALUE grammar. */
+typedef struct ApiFill {
+  const HostValue *value;
+  const char *name;
+  uint64_t seed;
+} ApiFill;
+bool api_fill(const ApiFill *f, SimTensor *t, Diag *d);
+#endif

@@ -1,0 +1,198 @@
+/* context.c -- room api: contexts and what scripts do in them. */
+#include "api.h"
+#include "file.h"
+#include "help.h"
+
+void nkl_options_init(nkl_options *o) { *o = (nkl_options){.struct_size = sizeof *o}; }
+
+static void *std_alloc(void *ud, void *p, size_t osize, size_t nsize) {
+  (void)ud;
+  return alloc_std.fn(alloc_std.ud, p, osize, nsize);
+}
+
+static nkl_status open_host(nkl_ctx *c, const nkl_options *o) {
+  HostSpec spec = {.alloc = c->alloc,
+                   .memory_limit = o->memory_limit,
+                   .ignore_env = (o->flags & NKL_OPT_IGNORE_ENV) != 0,
+                   .strict = (o->flags & NKL_OPT_STRICT) != 0,
+                   .write = o->write,
+                   .warn = o->warn,
+                   .write_ud = o->write_ud,
+                   .warn_ud = o->warn_ud};
+  if (o->flags & ~(uint32_t)(NKL_OPT_IGNORE_ENV | NKL_OPT_STRICT)) return API_FAIL(c, api_use, "nkl_open", "an unknown flag is set");
+  if (o->target) {
+    Target t;
+    bool fallback;
+    const char *warning;
+    text_puts(&c->target, o->target);
+    if (c->target.oom) return API_NOMEM(c);
+    if (!fw_get_platform_target(text_str(&c->target), &t, &fallback, &warning, &c->diag)) return api_fail(c);
+    spec.target = text_str(&c->target);
+  }
+  c->host = host_open(&spec, &c->diag);
+  return c->host ? NKL_OK : api_fail(c);
+}
+
+nkl_status nkl_open(nkl_ctx **out, const nkl_options *options) {
+  nkl_options o;
+  nkl_options_init(&o);
+  *out = NULL;
+  bool known = API_STRUCT(&o, options);
+  Alloc alloc = {known && o.alloc ? o.alloc : std_alloc, o.alloc_ud};
+  nkl_ctx *c = alloc_new(&alloc, sizeof *c);
+  if (!c) return NKL_ERR_NOMEM;
+  memset(c, 0, sizeof *c);
+  c->alloc = alloc;
+  diag_init(&c->diag, alloc);
+  text_init(&c->target, alloc);
+  api_begin(c);
+  *out = c;
+  if (!known) return API_FAIL(c, api_use, "nkl_open", "options were not initialised with nkl_options_init");
+  return open_host(c, &o);
+}
+
+void nkl_close(nkl_ctx *c) {
+  if (!c) return;
+  Alloc alloc = c->alloc;
+  host_close(c->host);
+  diag_free(&c->diag);
+  text_free(&c->target);
+  alloc_free(&alloc, c, sizeof *c);
+}
+
+void nkl_interrupt(nkl_ctx *c) {
+  if (c->host) host_interrupt(c->host);
+}
+
+/* ---- scripts ------------------------------------------------------------------------------------------------------------------- */
+
+void nkl_script_init(nkl_script *s) { *s = (nkl_script){.struct_size = sizeof *s}; }
+
+nkl_status nkl_load(nkl_ctx *c, const nkl_script *script) {
+  nkl_script s;
+  nkl_script_init(&s);
+  if (api_enter(c, "nkl_load")) return c->error.status;
+  if (!script || !API_STRUCT(&s, script)) return API_FAIL(c, api_use, "nkl_load", "the script was not initialised with nkl_script_init");
+  if (!s.source && !s.path) return API_FAIL(c, api_use, "nkl_load", "neither path nor source is given");
+  if (s.argv && (s.argc < 0 || s.script_index < 0 || s.script_index > s.argc))
+    return API_FAIL(c, api_use, "nkl_load", "script_index is not one of argv");
+  HostScript h = {s.path, s.source, s.source_len, s.chunkname ? s.chunkname : "=script", s.argv, s.argc, s.script_index};
+  return host_run(c->host, &h, &c->diag) ? NKL_OK : api_fail(c);
+}
+
+nkl_status nkl_load_file(nkl_ctx *c, const char *path) {
+  nkl_script s;
+  nkl_script_init(&s);
+  s.path = path;
+  return nkl_load(c, &s);
+}
+
+nkl_status nkl_load_string(nkl_ctx *c, const char *src, size_t len, const char *chunkname) {
+  nkl_script s;
+  nkl_script_init(&s);
+  s.source = src;
+  s.source_len = len;
+  s.chunkname = chunkname;
+  return nkl_load(c, &s);
+}
+
+nkl_status nkl_require(nkl_ctx *c, const char *name, const char *global) {
+  Text own;
+  if (api_enter(c, "nkl_require")) return c->error.status;
+  text_init(&own, c->alloc);
+  text_add(&own, name, strcspn(name, "-"));
+  bool ok = own.oom ? DIAG0(&c->diag, nomem) : host_require(c->host, name, global ? global : text_str(&own), &c->diag);
+  text_free(&own);
+  return ok ? NKL_OK : api_fail(c);
+}
+
+nkl_status nkl_set_arg(nkl_ctx *c, const char *const *argv, int argc, int script_index) {
+  HostScript s = {.argv = argv, .argc = argc, .script = script_index};
+  if (api_enter(c, "nkl_set_arg")) return c->error.status;
+  return host_set_arg(c->host, &s, &c->diag) ? NKL_OK : api_fail(c);
+}
+
+void nkl_warnings(nkl_ctx *c, int on) {
+  if (c->host) host_warnings(c->host, on != 0);
+}
+
+/* ---- sessions ------------------------------------------------------------------------------------------------------------------ */
+
+static nkl_status give(nkl_ctx *c, bool ok, Text *t, nkl_buf *out) {
+  if (ok) return api_take(t, out) ? NKL_OK : API_NOMEM(c);
+  text_free(t);
+  return api_fail(c);
+}
+
+nkl_status nkl_eval(nkl_ctx *c, const char *src, size_t len, const char *chunkname, int *incomplete, nkl_buf *out) {
+  Text t;
+  bool more = false;
+  HostChunk chunk = {src, len, chunkname};
+  *out = (nkl_buf)NKL_BUF_INIT;
+  *incomplete = 0;
+  if (api_enter(c, "nkl_eval")) return c->error.status;
+  text_init(&t, c->alloc);
+  bool ok = host_eval(c->host, &chunk, &more, &t, &c->diag);
+  *incomplete = more;
+  return give(c, ok, &t, out);
+}
+
+nkl_status nkl_complete(nkl_ctx *c, const char *src, size_t len, nkl_buf *out) {
+  Text t;
+  *out = (nkl_buf)NKL_BUF_INIT;
+  if (api_enter(c, "nkl_complete")) return c->error.status;
+  text_init(&t, c->alloc);
+  return give(c, host_complete(c->host, src, len, &t, &c->diag), &t, out);
+}
+
+nkl_status nkl_help(nkl_ctx *c, const char *topic, nkl_buf *out) {
+  Text t;
+  api_begin(c);
+  *out = (nkl_buf)NKL_BUF_INIT;
+  text_init(&t, c->alloc);
+  return give(c, help_topic(topic, &t, &c->diag), &t, out);
+}
+
+nkl_status nkl_run_specs(nkl_ctx *c, const char *const *argv, int argc) {
+  if (api_enter(c, "nkl_run_specs")) return c->error.status;
+  return host_specs(c->host, argv, argc, &c->diag) ? NKL_OK : api_fail(c);
+}
+
+/* ---- files and tables ------------------------------------------------------------------------------------------------------------ */
+
+nkl_status nkl_file_read(nkl_ctx *c, const char *path, nkl_buf *out) {
+  Text t;
+  api_begin(c);
+  *out = (nkl_buf)NKL_BUF_INIT;
+  text_init(&t, c->alloc);
+  return give(c, file_read(path, &t, &c->diag), &t, out);
+}
+
+nkl_status nkl_file_write(nkl_ctx *c, const char *path, const char *data, size_t n) {
+  api_begin(c);
+  return file_write(path, data, n, &c->diag) ? NKL_OK : api_fail(c);
+}
+
+nkl_status nkl_render_table(nkl_table table, int json, nkl_buf *out, nkl_error_buf *err) {
+  static const HelpTable tables[] = {[NKL_TABLE_OPS] = HELP_OPS, [NKL_TABLE_ERRORS] = HELP_ERRORS, [NKL_TABLE_DTYPES] = HELP_DTYPES,
+                                     [NKL_TABLE_TARGETS] = HELP_TARGETS};
+  Text t;
+  Diag d;
+  diag_init(&d, alloc_std);
+  text_init(&t, alloc_std);
+  *out = (nkl_buf)NKL_BUF_INIT;
+  nkl_status s = NKL_OK;
+  if ((unsigned)table >= sizeof tables / sizeof *tables) {
+    DIAG(&d, api_use, "nkl_render_table", "there is no such table");
+    s = api_fail_buf(err, &d);
+  } else {
+    help_table(tables[table], json != 0, &t);
+    if (!api_take(&t, out)) {
+      DIAG0(&d, nomem);
+      s = api_fail_buf(err, &d);
+    }
+  }
+  text_free(&t);
+  diag_free(&d);
+  return s;
+}

@@ -1,0 +1,126 @@
+/* error.c -- room api: failures as the caller sees them, buffers, versions. */
+#include <stdlib.h>
+
+#include "api.h"
+
+_Static_assert((int)NKL_ERR_INTERNAL == (int)ST_INTERNAL && (int)NKL_ERR_CANCELLED == (int)ST_CANCELLED, "statuses are one list");
+_Static_assert((int)NKL_F4E2M1FN_X4 == (int)DT_float4_e2m1fn_x4 && (int)NKL_BOOL == (int)DT_bool_ &&
+                   (int)NKL_F32 == (int)DT_float32,
+               "dtypes are one list");
+_Static_assert(NKL_MAX_RANK == IR_MAX_RANK, "ranks are the same");
+
+int nkl_version_number(void) { return NKL_VERSION_NUMBER; }
+const char *nkl_version_string(void) { return NKL_VERSION_STRING; }
+
+const char *nkl_status_name(nkl_status s) {
+  static const char *const names[] = {"NKL_OK",           "NKL_ERR_NOMEM", "NKL_ERR_ARG",         "NKL_ERR_IO",
+                                      "NKL_ERR_FORMAT",   "NKL_ERR_SYNTAX", "NKL_ERR_SCRIPT",     "NKL_ERR_TRACE",
+                                      "NKL_ERR_SIM",      "NKL_ERR_LIMIT", "NKL_ERR_CANCELLED",   "NKL_ERR_UNSUPPORTED",
+                                      "NKL_ERR_HOST",     "NKL_ERR_INTERNAL"};
+  int i = -(int)s;
+  return i >= 0 && i < (int)(sizeof names / sizeof *names) ? names[i] : "NKL_ERR_UNKNOWN";
+}
+
+size_t nkl_dtype_size(nkl_dtype d) { return d > NKL_INVALID && (int)d < DT_count ? (size_t)dtype_bytes((DType)d) : 0; }
+const char *nkl_dtype_name(nkl_dtype d) { return d > NKL_INVALID && (int)d < DT_count ? dtype_name((DType)d) : "invalid"; }
+nkl_dtype nkl_dtype_parse(const char *name, size_t len) { return (nkl_dtype)dtype_parse(name, len); }
+
+/* ---- errors ---------------------------------------------------------------------------------------------------------------- */
+
+static const nkl_error no_error = {NKL_OK, "", "", "", "", "", 0};
+static const nkl_error no_memory = {NKL_ERR_NOMEM, "err_nomem", "out of memory", "", "", "", 0};
+
+void api_begin(nkl_ctx *c) {
+  diag_clear(&c->diag);
+  c->error = no_error;
+}
+
+nkl_status api_enter(nkl_ctx *c, const char *func) {
+  api_begin(c);
+  return c->host ? NKL_OK : API_FAIL(c, api_use, func, "the context did not open");
+}
+
+static nkl_error view(const Diag *d) {
+  if (d->id == ERR_none) return no_memory; /* nothing but memory fails without a word */
+  return (nkl_error){(nkl_status)err_status(d->id), err_name(d->id), diag_message(d), text_str(&d->notes), text_str(&d->where),
+                     d->file, d->line};
+}
+
+nkl_status api_fail(nkl_ctx *c) {
+  c->error = view(&c->diag);
+  return c->error.status;
+}
+
+const nkl_error *nkl_last_error(const nkl_ctx *c) { return c ? &c->error : &no_memory; }
+
+static const char *keep(char **at, const char *s) {
+  size_t n = strlen(s) + 1;
+  char *copy = memcpy(*at, s, n);
+  *at += n;
+  return copy;
+}
+
+nkl_status api_fail_buf(nkl_error_buf *err, Diag *d) {
+  nkl_error e = view(d);
+  if (!err) return e.status;
+  nkl_error_buf_free(err);
+  size_t n = strlen(e.message) + strlen(e.notes) + strlen(e.traceback) + strlen(e.file) + 4;
+  char *block = malloc(n), *at = block;
+  if (!block) {
+    err->error = no_memory;
+    return e.status;
+  }
+  e.message = keep(&at, e.message);
+  e.notes = keep(&at, e.notes);
+  e.traceback = keep(&at, e.traceback);
+  e.file = keep(&at, e.file);
+  err->error = e;
+  err->reserved = block;
+  return e.status;
+}
+
+void nkl_error_buf_free(nkl_error_buf *e) {
+  if (!e) return;
+  free(e->reserved);
+  *e = (nkl_error_buf){no_error, NULL};
+}
+
+/* ---- buffers --------------------------------------------------------------------------------------------------------------- */
+
+typedef struct Block {
+  Alloc alloc;
+  size_t n;
+} Block;
+
+bool api_take(Text *t, nkl_buf *out) {
+  *out = (nkl_buf)NKL_BUF_INIT;
+  size_t n = sizeof(Block) + t->len + 1;
+  Block *b = t->oom ? NULL : alloc_new(&t->alloc, n);
+  if (b) {
+    *b = (Block){t->alloc, n};
+    out->data = memcpy(b + 1, text_str(t), t->len + 1);
+    out->size = t->len;
+    out->reserved = b;
+  }
+  text_free(t);
+  return b != NULL;
+}
+
+void nkl_buf_free(nkl_buf *b) {
+  if (!b) return;
+  Block *block = b->reserved;
+  if (block) {
+    Alloc alloc = block->alloc;
+    alloc_free(&alloc, block, block->n);
+  }
+  *b = (nkl_buf)NKL_BUF_INIT;
+}
+
+bool api_struct(void *to, const void *from, size_t size) {
+  uint32_t have;
+  if (!from) return true;
+  memcpy(&have, from, sizeof have);
+  if (have < sizeof have) return false;
+  memcpy(to, from, have < size ? have : size);
+  return true;
+}

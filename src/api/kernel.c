@@ -1,0 +1,168 @@
+/* kernel.c -- room api: kernels, the arguments of a request, specialization, the hooks of a host's framework. */
+#include "api.h"
+
+nkl_status nkl_get_kernel(nkl_ctx *c, const char *name, nkl_kernel **out) {
+  *out = NULL;
+  if (api_enter(c, "nkl_get_kernel")) return c->error.status;
+  nkl_kernel *k = alloc_new(&c->alloc, sizeof *k);
+  if (!k) return API_NOMEM(c);
+  *k = (nkl_kernel){.ctx = c, .count = 1};
+  if (!host_kernel(c->host, name, &k->ref, &c->diag)) {
+    alloc_free(&c->alloc, k, sizeof *k);
+    return api_fail(c);
+  }
+  *out = k;
+  return NKL_OK;
+}
+
+nkl_kernel *nkl_kernel_retain(nkl_kernel *k) {
+  k->count++;
+  return k;
+}
+
+void nkl_kernel_release(nkl_kernel *k) {
+  if (!k || --k->count > 0) return;
+  host_kernel_drop(k->ctx->host, k->ref);
+  alloc_free(&k->ctx->alloc, k, sizeof *k);
+}
+
+int nkl_kernel_param_count(const nkl_kernel *k) { return host_kernel_params(k->ctx->host, k->ref); }
+
+const char *nkl_kernel_param_name(const nkl_kernel *k, int i) {
+  return i >= 0 && i < nkl_kernel_param_count(k) ? host_kernel_param(k->ctx->host, k->ref, i) : NULL;
+}
+
+nkl_status nkl_kernel_names(nkl_ctx *c, nkl_buf *out) {
+  Text t;
+  *out = (nkl_buf)NKL_BUF_INIT;
+  if (api_enter(c, "nkl_kernel_names")) return c->error.status;
+  text_init(&t, c->alloc);
+  if (host_kernel_names(c->host, &t, &c->diag)) return api_take(&t, out) ? NKL_OK : API_NOMEM(c);
+  text_free(&t);
+  return api_fail(c);
+}
+
+/* ---- the framework of the host ---------------------------------------------------------------------------------------------- */
+
+void nkl_framework_init(nkl_framework *f) { *f = (nkl_framework){.struct_size = sizeof *f, .name = "host"}; }
+
+nkl_status nkl_set_framework(nkl_ctx *c, const nkl_framework *framework) {
+  nkl_framework f;
+  nkl_framework_init(&f);
+  api_begin(c);
+  c->framework.struct_size = 0;
+  if (!framework) return NKL_OK;
+  if (!API_STRUCT(&f, framework))
+    return API_FAIL(c, api_use, "nkl_set_framework", "the framework was not initialised with nkl_framework_init");
+  if (!f.is_framework_tensor || !f.map_framework_tensor || !f.translate_to_neuron_dtype)
+    return API_FAIL(c, api_use, "nkl_set_framework",
+                    "is_framework_tensor, map_framework_tensor and translate_to_neuron_dtype are all needed");
+  f.struct_size = sizeof f;
+  c->framework = f;
+  return NKL_OK;
+}
+
+/* Shape and dtype of an object of the framework. */
+static bool map_object(nkl_ctx *c, const nkl_arg *arg, const char *who, FwArg *out) {
+  const nkl_framework *f = &c->framework;
+  nkl_tensor_desc d;
+  const void *host_dtype = NULL;
+  const char *why;
+  SimTensor t;
+  if (!f->struct_size) return DIAG(&c->diag, framework, "nkl_specialize", who, "no framework was set (nkl_set_framework)");
+  if (!f->is_framework_tensor(f->ud, arg->u.obj))
+    return DIAG(&c->diag, framework, f->name, who, "is neither a tensor of the framework nor a constant");
+  nkl_tensor_desc_init(&d);
+  nkl_status s = f->map_framework_tensor(f->ud, arg->u.obj, &d.rank, d.shape, &host_dtype);
+  if (s != NKL_OK) return DIAG(&c->diag, framework_callback, who, f->name, "map_framework_tensor", nkl_status_name(s));
+  d.dtype = f->translate_to_neuron_dtype(f->ud, host_dtype);
+  if (d.dtype == NKL_INVALID) return DIAG(&c->diag, framework_dtype, who, f->name);
+  if (!api_tensor_shape(&d, &t, &why)) return DIAG(&c->diag, framework, f->name, who, why);
+  out->dtype = t.dtype;
+  out->rank = t.rank;
+  memcpy(out->shape, t.shape, sizeof out->shape);
+  return true;
+}
+
+/* ---- arguments ------------------------------------------------------------------------------------------------------------------ */
+
+static bool constant(nkl_ctx *c, Arena *a, const nkl_arg *arg, ConstValue *out) {
+  *out = (ConstValue){.kind = CONST_NIL};
+  switch (arg->kind) {
+    case NKL_ARG_NIL: return true;
+    case NKL_ARG_BOOL: *out = (ConstValue){.kind = CONST_BOOL, .b = arg->u.b != 0}; return true;
+    case NKL_ARG_INT: *out = (ConstValue){.kind = CONST_INT, .i = arg->u.i}; return true;
+    case NKL_ARG_NUM: *out = (ConstValue){.kind = CONST_FLOAT, .f = arg->u.n}; return true;
+    case NKL_ARG_STR: *out = (ConstValue){.kind = CONST_STRING, .s = arg->u.s.p, .len = arg->u.s.len}; return true;
+    case NKL_ARG_TUPLE: {
+      ConstValue *items = arena_newn(a, ConstValue, arg->u.tuple.n);
+      if (!items) return DIAG0(&c->diag, nomem);
+      *out = (ConstValue){.kind = CONST_TUPLE, .items = items, .nitems = (uint32_t)arg->u.tuple.n};
+      for (size_t i = 0; i < arg->u.tuple.n; i++)
+        if (!constant(c, a, &arg->u.tuple.items[i], &items[i])) return false;
+      return true;
+    }
+    default: return DIAG(&c->diag, api_use, "nkl_specialize", "a tuple or an option holds a tensor, or an argument's kind is unknown");
+  }
+}
+
+static bool tensor_argument(nkl_ctx *c, const nkl_arg *arg, const char *who, FwArg *out) {
+  SimTensor t;
+  const char *why;
+  out->is_tensor = true;
+  if (arg->kind == NKL_ARG_FRAMEWORK) return map_object(c, arg, who, out);
+  if (arg->kind == NKL_ARG_TENSOR) {
+    t = arg->u.t->t;
+  } else if (!api_tensor_shape(arg->u.decl, &t, &why)) {
+    return DIAG(&c->diag, framework, "nkl_specialize", who, why);
+  }
+  out->dtype = t.dtype;
+  out->rank = t.rank;
+  memcpy(out->shape, t.shape, sizeof out->shape);
+  return true;
+}
+
+static bool argument(nkl_ctx *c, Arena *a, const nkl_arg *arg, size_t i, FwArg *out) {
+  bool tensor = arg->kind == NKL_ARG_TENSOR || arg->kind == NKL_ARG_DECL || arg->kind == NKL_ARG_FRAMEWORK;
+  memset(out, 0, sizeof *out);
+  out->name = arg->name;
+  if (!tensor) return constant(c, a, arg, &out->value);
+  const char *who = arg->name ? arg->name : arena_printf(a, "#%zu", i);
+  return who ? tensor_argument(c, arg, who, out) : DIAG0(&c->diag, nomem);
+}
+
+bool api_args(nkl_ctx *c, const nkl_request *r, Arena *a, HostCall *out) {
+  FwArg *args = arena_newn(a, FwArg, r->nargs);
+  KernelOpt *opts = arena_newn(a, KernelOpt, r->nopts);
+  if (!args || !opts) return DIAG0(&c->diag, nomem);
+  size_t n = 0;
+  for (int named = 0; named < 2; named++) /* positional ones first */
+    for (size_t i = 0; i < r->nargs; i++)
+      if ((r->args[i].name != NULL) == named && !argument(c, a, &r->args[i], i, &args[n++])) return false;
+  for (size_t i = 0; i < r->nopts; i++) {
+    opts[i].key = r->opts[i].key;
+    if (!constant(c, a, &r->opts[i].value, &opts[i].value)) return false;
+  }
+  *out = (HostCall){r->kernel->ref, args, r->nargs, r->grid, r->ngrid, opts, r->nopts};
+  return true;
+}
+
+void nkl_request_init(nkl_request *r) { *r = (nkl_request){.struct_size = sizeof *r}; }
+
+nkl_status nkl_specialize(nkl_ctx *c, const nkl_request *request, nkl_program **out) {
+  nkl_request r;
+  HostCall call;
+  Arena a;
+  const Artifact *artifact = NULL;
+  nkl_request_init(&r);
+  *out = NULL;
+  if (api_enter(c, "nkl_specialize")) return c->error.status;
+  if (!request || !API_STRUCT(&r, request))
+    return API_FAIL(c, api_use, "nkl_specialize", "the request was not initialised with nkl_request_init");
+  if (!r.kernel || r.kernel->ctx != c) return API_FAIL(c, api_use, "nkl_specialize", "the kernel is not one of this context");
+  arena_init(&a, c->alloc);
+  bool ok = api_args(c, &r, &a, &call) && host_specialize(c->host, &call, &artifact, &c->diag);
+  arena_free(&a);
+  *out = api_program(artifact);
+  return ok ? NKL_OK : api_fail(c);
+}

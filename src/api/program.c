@@ -1,0 +1,99 @@
+/* program.c -- room api: artifacts as programs: decoding, fields, texts. */
+#include "api.h"
+
+nkl_status nkl_program_decode(const char *config, size_t len, nkl_program **out, nkl_error_buf *err) {
+  Diag d;
+  diag_init(&d, alloc_std);
+  const Artifact *a = config_decode(alloc_std, config, len, &d);
+  *out = api_program(a);
+  nkl_status s = a ? NKL_OK : api_fail_buf(err, &d);
+  diag_free(&d);
+  return s;
+}
+
+nkl_program *nkl_program_retain(nkl_program *p) { return api_program(artifact_retain(api_artifact(p))); }
+
+void nkl_program_release(nkl_program *p) { artifact_release(api_artifact(p)); }
+
+static bool render(const Artifact *a, nkl_format f, Text *out, Diag *d) {
+  Arena arena;
+  bool ok;
+  switch (f) {
+    case NKL_FMT_IR: text_add(out, a->ir, a->ir_len); return true;
+    case NKL_FMT_BACKEND_CONFIG: text_add(out, a->backend_config, a->backend_config_len); return true;
+    case NKL_FMT_HLO: return hlo_text(a, out, d);
+    case NKL_FMT_STABLEHLO: return stablehlo_text(a, out, d);
+    case NKL_FMT_CONFIG_JSON: {
+      arena_init(&arena, out->alloc);
+      const Json *v = json_parse(&arena, a->config_json, a->config_json_len, "backend_config", d);
+      ok = v && (json_pretty(out, v) || DIAG0(d, nomem));
+      arena_free(&arena);
+      return ok;
+    }
+  }
+  return DIAG(d, api_use, "nkl_program_render", "there is no such format");
+}
+
+nkl_status nkl_program_render(const nkl_program *p, nkl_format f, nkl_buf *out, nkl_error_buf *err) {
+  const Artifact *a = api_artifact(p);
+  Text t;
+  Diag d;
+  *out = (nkl_buf)NKL_BUF_INIT;
+  text_init(&t, a->arena.alloc);
+  diag_init(&d, a->arena.alloc);
+  bool ok = render(a, f, &t, &d);
+  if (ok && !api_take(&t, out)) ok = DIAG0(&d, nomem);
+  nkl_status s = ok ? NKL_OK : api_fail_buf(err, &d);
+  text_free(&t);
+  diag_free(&d);
+  return s;
+}
+
+/* ---- fields ------------------------------------------------------------------------------------------------------------------ */
+
+const char *nkl_program_name(const nkl_program *p) { return api_artifact(p)->func_name; }
+const char *nkl_program_target(const nkl_program *p) { return target_name(api_artifact(p)->module->target); }
+int nkl_program_target_is_fallback(const nkl_program *p) { return api_artifact(p)->module->target_is_fallback; }
+const char *nkl_program_cache_key(const nkl_program *p) { return api_artifact(p)->cache_key; }
+int64_t nkl_program_mac_count(const nkl_program *p) { return api_artifact(p)->matmul_mac_count; }
+int nkl_program_has_collectives(const nkl_program *p) { return api_artifact(p)->has_collectives; }
+int nkl_program_result_is_sequence(const nkl_program *p) { return api_artifact(p)->result_is_sequence; }
+
+size_t nkl_program_grid(const nkl_program *p, int64_t grid[NKL_MAX_RANK]) {
+  const IrModule *m = api_artifact(p)->module;
+  for (int i = 0; i < m->ngrid; i++) grid[i] = m->grid[i];
+  return (size_t)m->ngrid;
+}
+
+size_t nkl_program_input_count(const nkl_program *p) { return api_artifact(p)->ninputs; }
+size_t nkl_program_output_count(const nkl_program *p) { return api_artifact(p)->noutputs; }
+
+static nkl_status describe(const char *name, const IrBuf *b, nkl_io *out) {
+  *out = (nkl_io){.name = name, .dtype = (nkl_dtype)b->dtype, .rank = b->rank};
+  memcpy(out->shape, b->shape, sizeof out->shape);
+  return NKL_OK;
+}
+
+nkl_status nkl_program_input(const nkl_program *p, size_t i, nkl_io *out) {
+  const Artifact *a = api_artifact(p);
+  *out = (nkl_io){.rank = 0};
+  if (i >= a->ninputs) return NKL_ERR_ARG;
+  return describe(a->input_names[i], artifact_input(a, (uint32_t)i), out);
+}
+
+nkl_status nkl_program_output(const nkl_program *p, size_t i, nkl_io *out) {
+  const Artifact *a = api_artifact(p);
+  *out = (nkl_io){.rank = 0};
+  if (i >= a->noutputs) return NKL_ERR_ARG;
+  return describe(a->output_names[i], artifact_output(a, (uint32_t)i), out);
+}
+
+size_t nkl_program_alias_count(const nkl_program *p) { return api_artifact(p)->module->naliases; }
+
+nkl_status nkl_program_alias(const nkl_program *p, size_t i, int32_t *operand, int32_t *output) {
+  const IrModule *m = api_artifact(p)->module;
+  if (i >= m->naliases) return NKL_ERR_ARG;
+  *operand = m->aliases[i].operand;
+  *output = m->aliases[i].output;
+  return NKL_OK;
+}

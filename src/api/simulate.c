@@ -1,0 +1,168 @@
+/* simulate.c -- room api: running programs on tensors of the host. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api.h"
+
+void nkl_sim_init(nkl_sim *s) { *s = (nkl_sim){.struct_size = sizeof *s}; }
+
+static void to_stdout(void *ud, const char *s, size_t n) {
+  (void)ud;
+  fwrite(s, 1, n, stdout);
+}
+
+static void to_stderr(void *ud, const char *s, size_t n) {
+  (void)ud;
+  fflush(stdout);
+  fwrite(s, 1, n, stderr);
+}
+
+static void shape_text(const SimTensor *t, Text *out) {
+  text_printf(out, "%s[", dtype_name(t->dtype));
+  for (int i = 0; i < t->rank; i++) text_printf(out, i ? ",%lld" : "%lld", (long long)t->shape[i]);
+  text_puts(out, "]");
+}
+
+static SimTensor shape_of(const IrBuf *b) {
+  SimTensor t = {.dtype = b->dtype, .rank = b->rank};
+  memcpy(t.shape, b->shape, sizeof t.shape);
+  return t;
+}
+
+static bool check_operands(const ApiRun *run, Diag *d) {
+  for (uint32_t i = 0; i < run->artifact->ninputs; i++) {
+    SimTensor want = shape_of(artifact_input(run->artifact, i)), *have = &run->operands[i];
+    bool same = want.dtype == have->dtype && want.rank == have->rank;
+    for (int k = 0; same && k < want.rank; k++) same = want.shape[k] == have->shape[k];
+    if (same) continue;
+    Text a, b;
+    text_init(&a, d->message.alloc);
+    text_init(&b, d->message.alloc);
+    shape_text(have, &a);
+    shape_text(&want, &b);
+    DIAG(d, input_data, run->artifact->func_name, run->artifact->input_names[i], text_str(&a), text_str(&b));
+    text_free(&a);
+    text_free(&b);
+    return false;
+  }
+  return true;
+}
+
+static bool is_written(const Artifact *a, int32_t operand) {
+  for (uint32_t i = 0; i < a->module->nfunc; i++)
+    if (fw_operand_written(a->module->func[i], (uint32_t)operand)) return true;
+  return false;
+}
+
+/* Output k is the operand itself, updated: which one, else -1. */
+static int32_t in_place(const ApiRun *run, uint32_t k) {
+  int32_t i = run->sim->in_place ? artifact_alias(run->artifact, k) : -1;
+  return i >= 0 && run->operand[i] && is_written(run->artifact, i) ? i : -1;
+}
+
+/* Memory that is updated in place may not be that of another operand. */
+static bool check_overlap(const ApiRun *run, Diag *d) {
+  const Artifact *a = run->artifact;
+  for (uint32_t k = 0; k < a->noutputs; k++) {
+    int32_t w = in_place(run, k);
+    if (w < 0) continue;
+    uintptr_t lo = (uintptr_t)run->operands[w].data, hi = lo + (uintptr_t)tensor_bytes(&run->operands[w]);
+    for (uint32_t i = 0; i < a->ninputs; i++) {
+      uintptr_t other = (uintptr_t)run->operands[i].data;
+      if ((int32_t)i == w || other >= hi || other + (uintptr_t)tensor_bytes(&run->operands[i]) <= lo) continue;
+      return DIAG(d, array_bound_twice, a->func_name, a->input_names[w], a->input_names[i], a->input_names[w]);
+    }
+  }
+  return true;
+}
+
+static bool new_outputs(const ApiRun *run, SimTensor *out, Diag *d) {
+  Alloc alloc = run->artifact->arena.alloc;
+  for (uint32_t k = 0; k < run->artifact->noutputs; k++) {
+    out[k] = shape_of(artifact_output(run->artifact, k));
+    out[k].data = alloc_new(&alloc, (size_t)tensor_bytes(&out[k]) + 1);
+    if (!out[k].data) return DIAG0(d, nomem);
+  }
+  return true;
+}
+
+static bool simulate(const ApiRun *run, SimTensor *out, Diag *d) {
+  const nkl_sim *s = run->sim;
+  Alloc alloc = run->artifact->arena.alloc;
+  const char *precise = getenv("NKI_PRECISE_FP");
+  SimOptions opt = {.strict = s->strict != 0, .imprecise = precise && strcmp(precise, "0") == 0};
+  opt.interrupt = s->interrupt && s->interrupt->host ? host_interrupt_flag(s->interrupt->host) : NULL;
+  opt.print = s->print ? s->print : to_stdout;
+  opt.print_ud = s->print_ud;
+  SimReport report = {.count = 0};
+  text_init(&report.lines, alloc);
+  bool ok = sim_run(run->artifact->module, alloc, run->operands, out, &opt, &report, d);
+  if (report.lines.len) (s->warn ? s->warn : to_stderr)(s->warn_ud, report.lines.data, report.lines.len);
+  text_free(&report.lines);
+  if (!ok && opt.interrupt && d->id == ERR_interrupted) host_calm(s->interrupt->host);
+  return ok;
+}
+
+/* The outputs become tensors; what is updated in place is copied last, when nothing can fail any more. */
+static bool hand_out(const ApiRun *run, SimTensor *out, nkl_tensor **outputs, Diag *d) {
+  uint32_t n = run->artifact->noutputs;
+  Alloc alloc = run->artifact->arena.alloc;
+  for (uint32_t k = 0; k < n; k++) {
+    if (in_place(run, k) >= 0) continue;
+    outputs[k] = api_tensor(alloc, &out[k]);
+    if (!outputs[k]) return DIAG0(d, nomem);
+  }
+  for (uint32_t k = 0; k < n; k++) {
+    int32_t i = in_place(run, k);
+    if (i < 0) continue;
+    memcpy(run->operands[i].data, out[k].data, (size_t)tensor_bytes(&out[k]));
+    outputs[k] = nkl_tensor_retain(run->operand[i]);
+  }
+  return true;
+}
+
+bool api_run(const ApiRun *run, nkl_tensor **outputs, Diag *d) {
+  uint32_t n = run->artifact->noutputs;
+  Alloc alloc = run->artifact->arena.alloc;
+  for (uint32_t k = 0; k < n; k++) outputs[k] = NULL;
+  SimTensor *out = alloc_new(&alloc, n * sizeof *out + 1);
+  if (!out) return DIAG0(d, nomem);
+  memset(out, 0, n * sizeof *out);
+  bool ok = check_operands(run, d) && check_overlap(run, d) && new_outputs(run, out, d) && simulate(run, out, d) &&
+            hand_out(run, out, outputs, d);
+  for (uint32_t k = 0; k < n; k++) {
+    tensor_free(alloc, &out[k]);
+    if (ok) continue;
+    nkl_tensor_release(outputs[k]);
+    outputs[k] = NULL;
+  }
+  alloc_free(&alloc, out, n * sizeof *out + 1);
+  return ok;
+}
+
+static bool run_inputs(const Artifact *a, const nkl_sim *s, nkl_tensor **outputs, Diag *d) {
+  if (s->ninputs != a->ninputs) return DIAG(d, input_count, a->func_name, (size_t)a->ninputs, s->ninputs);
+  Alloc alloc = a->arena.alloc;
+  size_t bytes = a->ninputs * sizeof(SimTensor) + 1;
+  SimTensor *operands = alloc_new(&alloc, bytes);
+  if (!operands) return DIAG0(d, nomem);
+  for (uint32_t i = 0; i < a->ninputs; i++) operands[i] = s->inputs[i]->t;
+  ApiRun run = {a, operands, s->inputs, s};
+  bool ok = api_run(&run, outputs, d);
+  alloc_free(&alloc, operands, bytes);
+  return ok;
+}
+
+nkl_status nkl_simulate(const nkl_program *p, const nkl_sim *sim, nkl_tensor **outputs, nkl_error_buf *err) {
+  const Artifact *a = api_artifact(p);
+  nkl_sim s;
+  Diag d;
+  nkl_sim_init(&s);
+  diag_init(&d, a->arena.alloc);
+  for (uint32_t k = 0; k < a->noutputs; k++) outputs[k] = NULL;
+  bool ok = API_STRUCT(&s, sim) || DIAG(&d, api_use, "nkl_simulate", "the struct was not initialised with nkl_sim_init");
+  ok = ok && run_inputs(a, &s, outputs, &d);
+  nkl_status status = ok ? NKL_OK : api_fail_buf(err, &d);
+  diag_free(&d);
+  return status;
+}

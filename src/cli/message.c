@@ -1,0 +1,95 @@
+/* message.c -- room cli: messages on standard error, and the exit status of a failure. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static int colored = -1; /* not decided */
+
+/* --color, then NO_COLOR, then FORCE_COLOR and CLICOLOR_FORCE, then whether somebody looks. */
+static int decide(const char *when) {
+  const char *no = getenv("NO_COLOR"), *force = getenv("FORCE_COLOR"), *cli = getenv("CLICOLOR_FORCE"), *term = getenv("TERM");
+  if (when && strcmp(when, "always") == 0) return 1;
+  if (when && strcmp(when, "never") == 0) return 0;
+  if (no && *no) return 0;
+  if ((force && *force) || (cli && *cli)) return 1;
+  return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+void message_color(const char *when) { colored = decide(when); }
+
+int message_colored(void) {
+  if (colored < 0) message_color(NULL);
+  return colored;
+}
+
+static void put_prefix(const char *prefix) {
+  fflush(stdout);
+  if (!*prefix) return;
+  fprintf(stderr, message_colored() ? "\x1b[1;31m%s:\x1b[0m " : "%s: ", prefix);
+}
+
+void message(const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  put_prefix("nkilua");
+  vfprintf(stderr, fmt, ap);
+  fputc('\n', stderr);
+  va_end(ap);
+}
+
+/* An id helps with what nkilua itself refuses; errors of Lua, of files and of words say all in their message. */
+static int shows_id(const nkl_error *e) {
+  return e->status != NKL_ERR_ARG && e->status != NKL_ERR_IO && e->status != NKL_ERR_CANCELLED && e->status != NKL_ERR_NOMEM &&
+         strcmp(e->id, "err_lua") != 0 && strcmp(e->id, "err_lua_syntax") != 0;
+}
+
+static void put_lines(const char *text, const char *before) {
+  while (*text) {
+    size_t n = strcspn(text, "\n");
+    fprintf(stderr, "%s%.*s\n", before, (int)n, text);
+    text += n + (text[n] == '\n');
+  }
+}
+
+void print_error(const nkl_error *e, const char *prefix) {
+  put_prefix(prefix);
+  if (*e->file && e->line > 0) {
+    fprintf(stderr, "%s:%d: ", e->file, e->line);
+  } else if (*e->file) {
+    fprintf(stderr, "%s: ", e->file);
+  }
+  fprintf(stderr, "%s%s%s\n", shows_id(e) ? e->id : "", shows_id(e) ? ": " : "", e->message);
+  int lua = strncmp(e->traceback, "stack traceback:", 16) == 0;
+  if (!lua) put_lines(e->traceback, "  at ");
+  put_lines(e->notes, "");
+  if (lua) put_lines(e->traceback, "");
+}
+
+static int status_of(const nkl_error *e, int wrong_argument) {
+  if (e->status == NKL_ERR_CANCELLED) return EXIT_INTERRUPTED;
+  if (strcmp(e->id, "err_file_open") == 0 || strcmp(e->id, "err_script_file") == 0) return EXIT_USAGE;
+  return e->status == NKL_ERR_ARG ? wrong_argument : EXIT_FAILED;
+}
+
+int fail(nkl_ctx *c) {
+  const nkl_error *e = nkl_last_error(c);
+  print_error(e, "nkilua");
+  return status_of(e, EXIT_FAILED);
+}
+
+int fail_usage(nkl_ctx *c) {
+  const nkl_error *e = nkl_last_error(c);
+  print_error(e, "nkilua");
+  return status_of(e, EXIT_USAGE);
+}
+
+int fail_buf(nkl_error_buf *e) {
+  print_error(&e->error, "nkilua");
+  int status = status_of(&e->error, EXIT_FAILED);
+  nkl_error_buf_free(e);
+  return status;
+}

@@ -1,0 +1,314 @@
+/* options.c -- room cli: words of the command line into Options, by the table options.def; usage texts from the same table. */
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+#define ON(command) (1u << CMD_##command)
+typedef enum Kind { FLAG, STRING, LIST, NUMBER, INT } Kind;
+typedef struct CommandRow {
+  const char *name, *operands;
+  int min, max;
+  const char *help;
+} CommandRow;
+typedef struct OptionRow {
+  const char *name;
+  Kind kind;
+  char letter;
+  const char *metavar;
+  unsigned commands;
+  const char *help;
+  size_t offset;
+} OptionRow;
+
+static const CommandRow commands[] = {
+#define COMMAND(id, operands, min, max, help) {#id, operands, min, max, help},
+#include "options.def"
+};
+static const OptionRow rows[] = {
+#define OPTION(id, kind, letter, metavar, commands, help) {#id, kind, letter, metavar, commands, help, offsetof(Options, id)},
+#include "options.def"
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* ---- names ------------------------------------------------------------------------------------------------------------------- */
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+/* Edit distance of short words. */
+static int distance(const char *a, const char *b) {
+  int n = (int)strlen(b), row[64];
+  if (n > 60 || strlen(a) > 60) return 99;
+  for (int j = 0; j <= n; j++) row[j] = j;
+  for (int i = 1; a[i - 1]; i++) {
+    int corner = row[0];
+    row[0] = i;
+    for (int j = 1; j <= n; j++) {
+      int above = row[j];
+      row[j] = least(least(above, row[j - 1]) + 1, corner + (a[i - 1] != b[j - 1]));
+      corner = above;
+    }
+  }
+  return row[n];
+}
+
+static int near_enough(const char *a, const char *b) { return distance(a, b) <= (strlen(a) > 4 ? 2 : 1); }
+
+int command_find(const char *name) {
+  for (int i = 0; i < CMD_count; i++)
+    if (strcmp(commands[i].name, name) == 0) return i;
+  return -1;
+}
+
+const char *command_nearest(const char *name) {
+  for (int i = 0; i < CMD_count; i++)
+    if (near_enough(name, commands[i].name)) return commands[i].name;
+  return NULL;
+}
+
+static const OptionRow *by_name(const char *name, size_t n) {
+  for (int i = 0; i < ROWS; i++)
+    if (strlen(rows[i].name) == n && memcmp(rows[i].name, name, n) == 0) return &rows[i];
+  return NULL;
+}
+
+static const OptionRow *by_letter(char letter) {
+  for (int i = 0; i < ROWS; i++)
+    if (rows[i].letter == letter && letter) return &rows[i];
+  return NULL;
+}
+
+/* ---- parsing ----------------------------------------------------------------------------------------------------------------- */
+
+typedef struct Parsing {
+  Command command;
+  int argc, at;
+  char **argv;
+  Options *out;
+  const char **slots; /* one per word and list: room enough */
+} Parsing;
+
+static int unknown(const Parsing *p, const char *word) {
+  const char *name = word[1] == '-' ? word + 2 : word + 1, *near = NULL;
+  char bare[64];
+  snprintf(bare, sizeof bare, "%.*s", (int)strcspn(name, "="), name);
+  for (int i = 0; i < ROWS && !near; i++)
+    if (rows[i].commands & 1u << p->command && word[1] == '-' && near_enough(bare, rows[i].name)) near = rows[i].name;
+  message("%s: no option '%s'%s%s%s", commands[p->command].name, word, near ? "; did you mean '--" : "", near ? near : "",
+          near ? "'?" : "");
+  return EXIT_USAGE;
+}
+
+static int not_here(const Parsing *p, const OptionRow *r) {
+  char who[128] = "";
+  for (int i = 0; i < CMD_count; i++)
+    if (r->commands & 1u << i) {
+      if (*who) strncat(who, ", ", sizeof who - strlen(who) - 1);
+      strncat(who, commands[i].name, sizeof who - strlen(who) - 1);
+    }
+  message("%s: no option '--%s'; these have it: %s", commands[p->command].name, r->name, who);
+  return EXIT_USAGE;
+}
+
+static int store(Parsing *p, const OptionRow *r, const char *value) {
+  void *field = (char *)p->out + r->offset;
+  if (r->kind == FLAG) {
+    *(int *)field = 1;
+    return EXIT_OK;
+  }
+  if (r->kind == LIST) {
+    Words *list = field;
+    list->item[list->n++] = value;
+    return EXIT_OK;
+  }
+  const char **text = field;
+  if (*text) {
+    message("%s: --%s is given twice, '%s' and '%s'", commands[p->command].name, r->name, *text, value);
+    return EXIT_USAGE;
+  }
+  *text = value;
+  return EXIT_OK;
+}
+
+/* attached: the value within the word itself, or NULL. */
+static int take(Parsing *p, const OptionRow *r, const char *attached) {
+  const char *command = commands[p->command].name;
+  if (!(r->commands & 1u << p->command)) return not_here(p, r);
+  if (r->kind == FLAG && attached) {
+    message("%s: --%s takes no value", command, r->name);
+    return EXIT_USAGE;
+  }
+  if (r->kind != FLAG && !attached) {
+    if (p->at + 1 >= p->argc) {
+      message("%s: --%s needs a value: %s", command, r->name, r->metavar);
+      return EXIT_USAGE;
+    }
+    attached = p->argv[++p->at];
+  }
+  return store(p, r, attached);
+}
+
+static int long_option(Parsing *p, const char *word) {
+  size_t n = strcspn(word + 2, "=");
+  const OptionRow *r = by_name(word + 2, n);
+  return r ? take(p, r, word[2 + n] == '=' ? word + 3 + n : NULL) : unknown(p, word);
+}
+
+static int short_option(Parsing *p, const char *word) {
+  const OptionRow *r = by_letter(word[1]);
+  return r ? take(p, r, word[2] ? word + 2 : NULL) : unknown(p, word);
+}
+
+/* "-" is a file, "-3" and "-.5" are numbers. */
+static int is_option(const char *word) {
+  return word[0] == '-' && word[1] && !(word[1] >= '0' && word[1] <= '9') && word[1] != '.';
+}
+
+static int check_count(const Parsing *p) {
+  const CommandRow *c = &commands[p->command];
+  int n = (int)p->out->operand.n;
+  if (n >= c->min && (c->max < 0 || n <= c->max)) return EXIT_OK;
+  if (n < c->min) {
+    message("%s: usage: nkilua %s %s", c->name, c->name, c->operands);
+  } else {
+    message("%s: '%s' is one word too many", c->name, p->out->operand.item[c->max]);
+  }
+  return EXIT_USAGE;
+}
+
+/* Every list gets its own stretch of one block, long enough for all words. */
+static int make_room(Options *o, int argc) {
+  size_t lists = 1, n = (size_t)argc + 1;
+  for (int i = 0; i < ROWS; i++) lists += rows[i].kind == LIST;
+  const char **block = calloc(lists * n, sizeof *block);
+  if (!block) return 0;
+  o->memory = block;
+  o->operand.item = block;
+  for (int i = 0, k = 1; i < ROWS; i++)
+    if (rows[i].kind == LIST) ((Words *)(void *)((char *)o + rows[i].offset))->item = block + n * (size_t)k++;
+  return 1;
+}
+
+int options_parse(Command command, int argc, char **argv, Options *out) {
+  Parsing p = {.command = command, .argc = argc, .argv = argv, .out = out};
+  memset(out, 0, sizeof *out);
+  if (!make_room(out, argc)) {
+    message("out of memory");
+    return EXIT_FAILED;
+  }
+  int only_operands = 0;
+  for (; p.at < argc; p.at++) {
+    const char *word = argv[p.at];
+    int status = EXIT_OK;
+    if (only_operands || !is_option(word)) {
+      out->operand.item[out->operand.n++] = word;
+    } else if (strcmp(word, "--") == 0) {
+      only_operands = 1;
+    } else if (strcmp(word, "--help") == 0) {
+      usage_command(command);
+      return -1;
+    } else {
+      status = word[1] == '-' ? long_option(&p, word) : short_option(&p, word);
+    }
+    if (status != EXIT_OK) return status;
+  }
+  int status = check_count(&p);
+  return status != EXIT_OK ? status : options_check(command, out);
+}
+
+void options_free(Options *o) { free(o->memory); }
+
+/* ---- values of options --------------------------------------------------------------------------------------------------------- */
+
+double option_number(const char *text, double otherwise) { return text ? strtod(text, NULL) : otherwise; }
+
+static int is_tolerance(const char *text) {
+  char *end;
+  double v = strtod(text, &end);
+  return end != text && !*end && v >= 0 && isfinite(v);
+}
+
+static int is_seed(const char *text) {
+  char *end;
+  errno = 0;
+  if (!(*text >= '0' && *text <= '9')) return 0;
+  strtoull(text, &end, 0);
+  return !*end && errno == 0;
+}
+
+uint64_t option_seed(const Options *o) { return o->seed ? strtoull(o->seed, NULL, 0) : 0; }
+
+int option_grid(const char *text, int64_t grid[NKL_MAX_RANK]) {
+  int n = 0;
+  for (const char *s = text;; s++) {
+    char *end;
+    errno = 0;
+    if (n == NKL_MAX_RANK || !(*s >= '0' && *s <= '9')) return -1;
+    grid[n] = strtoll(s, &end, 10);
+    if (errno || grid[n++] < 1) return -1;
+    if (!*end) return n;
+    if (*end != ',') return -1;
+    s = end;
+  }
+}
+
+static int wrong(Command command, const char *option, const char *value, const char *want) {
+  message("%s: --%s '%s': %s", commands[command].name, option, value, want);
+  return EXIT_USAGE;
+}
+
+static int one_of(const char *word, const char *list) {
+  size_t n = strlen(word);
+  for (const char *p = list; *p; p += strcspn(p, " "), p += *p == ' ')
+    if (n && strncmp(p, word, n) == 0 && (p[n] == ' ' || !p[n])) return 1;
+  return 0;
+}
+
+int options_check(Command command, const Options *o) {
+  int64_t grid[NKL_MAX_RANK];
+  const char *tolerance = "it must be a number of at least 0";
+  if (o->color && !one_of(o->color, "auto always never")) return wrong(command, "color", o->color, "it is auto, always or never");
+  message_color(o->color);
+  if (o->rtol && !is_tolerance(o->rtol)) return wrong(command, "rtol", o->rtol, tolerance);
+  if (o->atol && !is_tolerance(o->atol)) return wrong(command, "atol", o->atol, tolerance);
+  if ((o->rtol || o->atol) && !o->check.n) return wrong(command, o->rtol ? "rtol" : "atol", o->rtol ? o->rtol : o->atol, "it says how to --check");
+  if (o->seed && !is_seed(o->seed)) return wrong(command, "seed", o->seed, "it must be an integer of at least 0 that fits 64 bits");
+  if (o->grid && option_grid(o->grid, grid) < 0) return wrong(command, "grid", o->grid, "it must be 1 to 8 positive integers, such as 4 or 4,2");
+  if (o->as && !one_of(o->as, "hlo stablehlo")) return wrong(command, "as", o->as, "it is hlo or stablehlo");
+  if (o->table && !one_of(o->table, "ops errors dtypes targets"))
+    return wrong(command, "table", o->table, "it is ops, errors, dtypes or targets");
+  return EXIT_OK;
+}
+
+/* ---- usage ------------------------------------------------------------------------------------------------------------------------ */
+
+void command_list(void) {
+  for (int i = 0; i < CMD_count; i++) fprintf(stderr, "%s%s", i ? ", " : "", commands[i].name);
+}
+
+void usage_all(void) {
+  puts("usage: nkilua COMMAND ...\n       nkilua [-e STAT] [-l MOD] [-i] [-v] [-E] [-W] [--] [SCRIPT [ARGS]]   as lua\n\ncommands:");
+  for (int i = 0; i < CMD_count; i++) printf("  %-8s %s\n", commands[i].name, commands[i].help);
+  puts("\n`nkilua help COMMAND` tells a command's options.\n"
+       "VALUE: a.npy, b.npz:name, w.safetensors:name, f32[128,512] with :normal(seed) :uniform(seed) :zeros :ones :iota :full(x),\n"
+       "       a number, true, false, nil, a quoted string, {2,2}");
+}
+
+void usage_command(Command command) {
+  const CommandRow *c = &commands[command];
+  unsigned any = 0;
+  printf("usage: nkilua %s %s%s\n  %s\n", c->name, c->operands, command == CMD_test ? "" : " [options]", c->help);
+  for (int i = 0; i < ROWS; i++) {
+    const OptionRow *r = &rows[i];
+    char head[64], letter[8] = "    ";
+    if (!(r->commands & 1u << command)) continue;
+    if (!any++) puts("\noptions:");
+    if (r->letter) snprintf(letter, sizeof letter, "-%c, ", r->letter);
+    snprintf(head, sizeof head, "%s--%s%s%s", letter, r->name, *r->metavar ? " " : "", r->metavar);
+    printf("  %-26s %s\n", head, r->help);
+  }
+}

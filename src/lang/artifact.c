@@ -1,0 +1,264 @@
+/* artifact.c -- room lang: the artifact as Lua sees it: fields of the custom-call record, and its texts. */
+#include <string.h>
+
+#include "kernel.h"
+
+const char LANG_ARTIFACT[] = "nki.artifact";
+static const char artifacts_key; /* registry: address -> userdata, weak values: one userdata per artifact while a script holds it */
+
+typedef struct LArtifact {
+  const Artifact *a;
+} LArtifact;
+
+const Artifact *lang_to_artifact(lua_State *L, int i) {
+  const LArtifact *u = lang_test(L, i, lang_ctx(L)->mt_artifact);
+  return u ? u->a : NULL;
+}
+
+void lang_push_artifact(lua_State *L, const Artifact *a) {
+  LangCtx *c = lang_ctx(L);
+  luaL_checkstack(L, 6, NULL);
+  if (!c->mt_artifact) artifact_open(L, c);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &artifacts_key);
+  if (lua_rawgetp(L, -1, a) == LUA_TNIL) {
+    lua_pop(L, 1);
+    LArtifact *u = lua_newuserdatauv(L, sizeof *u, 0);
+    u->a = NULL;
+    luaL_setmetatable(L, LANG_ARTIFACT);
+    u->a = artifact_retain(a);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, -3, a);
+  }
+  lua_remove(L, -2);
+}
+
+static const Artifact *self(lua_State *L) {
+  const Artifact *a = lang_to_artifact(L, 1);
+  if (!a) luaL_typeerror(L, 1, "nki artifact");
+  return a;
+}
+
+/* ---- fields ----------------------------------------------------------------------------------------------------------------- */
+
+static void push_names(lua_State *L, const char *const *names, uint32_t n) {
+  lua_createtable(L, (int)n, 0);
+  for (uint32_t i = 0; i < n; i++) {
+    lua_pushstring(L, names[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
+static int f_aliases(lua_State *L, const Artifact *a) {
+  lua_createtable(L, (int)a->module->naliases, 0);
+  for (uint32_t i = 0; i < a->module->naliases; i++) {
+    lua_createtable(L, 2, 0);
+    lua_pushinteger(L, a->module->aliases[i].operand);
+    lua_rawseti(L, -2, 1);
+    lua_pushinteger(L, a->module->aliases[i].output);
+    lua_rawseti(L, -2, 2);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  return 1;
+}
+
+static void push_type(lua_State *L, const char *name, const IrBuf *b) {
+  lua_createtable(L, 0, 3);
+  lua_pushstring(L, name);
+  lua_setfield(L, -2, "name");
+  lua_pushstring(L, dtype_name(b->dtype));
+  lua_setfield(L, -2, "dtype");
+  lang_push_shape(L, b->rank, b->shape);
+  lua_setfield(L, -2, "shape");
+}
+
+static int f_return_types(lua_State *L, const Artifact *a) {
+  lua_createtable(L, (int)a->noutputs, 0);
+  for (uint32_t i = 0; i < a->noutputs; i++) {
+    push_type(L, a->output_names[i], artifact_output(a, i));
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  return 1;
+}
+
+static void push_json(lua_State *L, const Json *v);
+
+/* A value of the decoded config by key. */
+static int push_config(lua_State *L, const Artifact *a, const char *key) {
+  LangCtx *c = lang_ctx(L);
+  Arena *arena = lang_scratch_arena(L, c);
+  const Json *root = json_parse(arena, a->config_json, a->config_json_len, "config", &c->diag);
+  if (!root) lang_raise(L, &c->diag);
+  push_json(L, key ? json_get(root, key) : root);
+  return 1;
+}
+
+static void push_json(lua_State *L, const Json *v) {
+  luaL_checkstack(L, 8, "config");
+  switch (v->kind) {
+    case JSON_NULL:
+      lua_pushnil(L);
+      return;
+    case JSON_BOOL:
+      lua_pushboolean(L, v->b);
+      return;
+    case JSON_INT:
+      lua_pushinteger(L, v->i);
+      return;
+    case JSON_FLOAT:
+      lua_pushnumber(L, v->f);
+      return;
+    case JSON_STRING:
+      lua_pushlstring(L, v->s, v->len);
+      return;
+    case JSON_ARRAY:
+    case JSON_OBJECT:
+      break;
+  }
+  lua_newtable(L);
+  lua_Integer i = 0;
+  for (const Json *child = v->child; child; child = child->next) {
+    push_json(L, child);
+    if (v->kind == JSON_ARRAY) {
+      lua_rawseti(L, -2, ++i);
+    } else {
+      lua_setfield(L, -2, child->key);
+    }
+  }
+}
+
+static int f_backend_config(lua_State *L, const Artifact *a) { return lua_pushlstring(L, a->backend_config, a->backend_config_len), 1; }
+static int f_config_json(lua_State *L, const Artifact *a) { return lua_pushlstring(L, a->config_json, a->config_json_len), 1; }
+static int f_config(lua_State *L, const Artifact *a) { return push_config(L, a, NULL); }
+static int f_ir(lua_State *L, const Artifact *a) { return lua_pushlstring(L, a->ir, a->ir_len), 1; }
+static int f_input_names(lua_State *L, const Artifact *a) { return push_names(L, a->input_names, a->ninputs), 1; }
+static int f_output_names(lua_State *L, const Artifact *a) { return push_names(L, a->output_names, a->noutputs), 1; }
+static int f_constant_values(lua_State *L, const Artifact *a) { return push_config(L, a, "constant_values"); }
+static int f_grid(lua_State *L, const Artifact *a) { return push_config(L, a, "grid"); }
+static int f_opts(lua_State *L, const Artifact *a) { return push_config(L, a, "opts"); }
+static int f_has_collectives(lua_State *L, const Artifact *a) { return lua_pushboolean(L, a->has_collectives), 1; }
+static int f_macs(lua_State *L, const Artifact *a) { return lua_pushinteger(L, a->matmul_mac_count), 1; }
+static int f_cache_key(lua_State *L, const Artifact *a) { return lua_pushstring(L, a->cache_key), 1; }
+static int f_is_sequence(lua_State *L, const Artifact *a) { return lua_pushboolean(L, a->result_is_sequence), 1; }
+static int f_func_name(lua_State *L, const Artifact *a) { return lua_pushstring(L, a->func_name), 1; }
+static int f_target(lua_State *L, const Artifact *a) { return lua_pushstring(L, target_name(a->module->target)), 1; }
+static int f_fallback(lua_State *L, const Artifact *a) { return lua_pushboolean(L, a->module->target_is_fallback), 1; }
+static int f_call_target(lua_State *L, const Artifact *a) { return lua_pushstring(L, a->call_target), 1; }
+
+typedef struct Field {
+  const char *name;
+  int (*push)(lua_State *L, const Artifact *a);
+} Field;
+
+static const Field fields[] = {
+    {"backend_config", f_backend_config},
+    {"cache_key", f_cache_key},
+    {"config", f_config},
+    {"config_json", f_config_json},
+    {"constant_values", f_constant_values},
+    {"custom_call_target", f_call_target},
+    {"func_name", f_func_name},
+    {"grid", f_grid},
+    {"has_collectives", f_has_collectives},
+    {"input_names", f_input_names},
+    {"ir", f_ir},
+    {"matmul_mac_count", f_macs},
+    {"operand_output_aliases", f_aliases},
+    {"opts", f_opts},
+    {"output_names", f_output_names},
+    {"platform_target", f_target},
+    {"platform_target_is_fallback", f_fallback},
+    {"result_is_sequence", f_is_sequence},
+    {"return_types", f_return_types},
+};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+static int no_field(lua_State *L, const char *name) {
+  const char *names[FIELDS + 4] = {"hlo", "stablehlo", "simulate"};
+  for (int i = 0; i < FIELDS; i++) names[i + 3] = fields[i].name;
+  const char *near = diag_nearest(name, names);
+  return LANG_FAIL(L, kernel_no_field, "an artifact", name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+}
+
+/* Upvalue 1: the methods. */
+static int l_index(lua_State *L) {
+  const Artifact *a = self(L);
+  lua_settop(L, 2);
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
+  if (lua_type(L, 2) != LUA_TSTRING) return no_field(L, luaL_typename(L, 2));
+  const char *name = lua_tostring(L, 2);
+  for (int i = 0; i < FIELDS; i++)
+    if (strcmp(fields[i].name, name) == 0) return fields[i].push(L, a);
+  return no_field(L, name);
+}
+
+/* ---- methods ------------------------------------------------------------------------------------------------------------------ */
+
+static int push_text(lua_State *L, bool (*make)(const Artifact *a, Text *out, Diag *d)) {
+  const Artifact *a = self(L);
+  LangCtx *c = lang_ctx(L);
+  Text *t = lang_scratch_text(L, c);
+  if (!make(a, t, &c->diag)) lang_raise(L, &c->diag);
+  lua_pushlstring(L, text_str(t), t->len);
+  return 1;
+}
+
+static int l_hlo(lua_State *L) { return push_text(L, hlo_text); }
+static int l_stablehlo(lua_State *L) { return push_text(L, stablehlo_text); }
+
+/* a:simulate(x, y), or by operand name: a:simulate{x = ..., y = ...} */
+static int l_simulate(lua_State *L) {
+  const Artifact *a = self(L);
+  LangCtx *c = lang_ctx(L);
+  int n = (int)a->ninputs, given = lua_gettop(L) - 1;
+  char text[96];
+  luaL_checkstack(L, n + 8, "operands");
+  if (given == 1 && lua_istable(L, 2) && !luaL_getmetafield(L, 2, "__index")) {
+    for (int i = 0; i < n; i++) lua_getfield(L, 2, a->input_names[i]);
+    lua_pushnil(L);
+    for (int count = 0; lua_next(L, 2); count++, lua_pop(L, 1)) {
+      int known = 0;
+      while (known < n && !(lua_type(L, -2) == LUA_TSTRING && strcmp(lua_tostring(L, -2), a->input_names[known]) == 0)) known++;
+      if (known == n) LANG_FAIL(L, artifact_operands, a->func_name, "a key of the table is not the name of an operand");
+    }
+    lua_remove(L, 2);
+  } else if (given != n) {
+    lua_pushfstring(L, "%d operands are needed, got %d", n, given);
+    strncpy(text, lua_tostring(L, -1), sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    LANG_FAIL(L, artifact_operands, a->func_name, text);
+  }
+  return artifact_simulate(L, c, a, 2);
+}
+
+static int l_gc(lua_State *L) {
+  LArtifact *u = lua_touserdata(L, 1);
+  artifact_release(u->a);
+  u->a = NULL;
+  return 0;
+}
+
+static int l_tostring(lua_State *L) {
+  const Artifact *a = self(L);
+  lua_pushfstring(L, "artifact %s (%d operands, %d outputs, %s)", a->func_name, (int)a->ninputs, (int)a->noutputs,
+                  target_name(a->module->target));
+  return 1;
+}
+
+void artifact_open(lua_State *L, LangCtx *c) {
+  static const luaL_Reg methods[] = {{"hlo", l_hlo}, {"stablehlo", l_stablehlo}, {"simulate", l_simulate}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", l_gc}, {"__tostring", l_tostring}, {NULL, NULL}};
+  luaL_newmetatable(L, LANG_ARTIFACT);
+  luaL_setfuncs(L, meta, 0);
+  luaL_newlib(L, methods);
+  lua_pushcclosure(L, l_index, 1);
+  lua_setfield(L, -2, "__index");
+  c->mt_artifact = lua_topointer(L, -1);
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "v");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &artifacts_key);
+  lua_pop(L, 1);
+}

@@ -1,0 +1,89 @@
+/* half.c -- room lang: the Lua half of nl and NkiTensor, loaded on first use. */
+#include <stdio.h>
+
+#include "call.h"
+#include "embedded.h"
+
+/* fail(id, message) raises err_<id>. */
+static int half_fail(lua_State *L) {
+  LangCtx *c = lang_upctx(L);
+  char name[64];
+  snprintf(name, sizeof name, "err_%s", luaL_checkstring(L, 1));
+  diag_failf(&c->diag, err_by_name(name), "%s", luaL_checkstring(L, 2));
+  return lang_raise_here(L, &c->diag);
+}
+
+/* ---- define(name, parameters, required, lists, body): a function bound like the rows of nl.def */
+
+typedef struct Defined {
+  BindSpec spec;
+  const char *names[16];
+  bool required[16];
+} Defined;
+
+static int defined_call(lua_State *L) {
+  LangCtx *c = lang_upctx(L);
+  const Defined *d = lua_touserdata(L, lua_upvalueindex(2));
+  if (!c->trace) lang_need_trace(L, c, d->spec.func);
+  lang_bind(L, &d->spec);
+  if (!lang_test(L, 1, c->mt_tile)) lang_kind_error(L, 1, d->spec.func, d->spec.names[0], "a tile");
+  lua_pushvalue(L, lua_upvalueindex(3));
+  lua_insert(L, 1);
+  lua_call(L, d->spec.n, 1);
+  return 1;
+}
+
+static int half_define(lua_State *L) {
+  Defined *d = lua_newuserdatauv(L, sizeof *d, 2);
+  memset(d, 0, sizeof *d);
+  d->spec = (BindSpec){luaL_checkstring(L, 1), d->names, d->required, (int)lua_rawlen(L, 2), 0};
+  for (int k = 0; k < d->spec.n; k++) {
+    lua_rawgeti(L, 2, k + 1);
+    d->names[k] = luaL_checkstring(L, -1);
+    lua_pop(L, 1);
+    d->required[k] = k < luaL_checkinteger(L, 3);
+  }
+  for (int k = 1; k <= (int)lua_rawlen(L, 4); k++) {
+    lua_rawgeti(L, 4, k);
+    d->spec.list_mask |= 1u << (luaL_checkinteger(L, -1) - 1);
+    lua_pop(L, 1);
+  }
+  lua_pushvalue(L, 1); /* the strings live as long as the userdata */
+  lua_setiuservalue(L, -2, 1);
+  lua_pushvalue(L, 2);
+  lua_setiuservalue(L, -2, 2);
+  lua_pushlightuserdata(L, lang_upctx(L));
+  lua_insert(L, -2);
+  lua_pushvalue(L, 5);
+  lua_pushcclosure(L, defined_call, 3);
+  return 1;
+}
+
+void lang_half(lua_State *L, LangCtx *c, const char *name) {
+  static const char loaded;
+  char chunk[96];
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &loaded) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &loaded);
+  }
+  if (lua_getfield(L, -1, name) != LUA_TNIL) {
+    lua_remove(L, -2);
+    return;
+  }
+  lua_pop(L, 1);
+  const struct nki_embedded *e = nki_embedded;
+  while (e->name && strcmp(e->name, name) != 0) e++;
+  if (!e->name) luaL_error(L, "no embedded module '%s'", name);
+  snprintf(chunk, sizeof chunk, "=nki/%s.lua", name + strlen("nki."));
+  if (luaL_loadbufferx(L, e->src, e->len, chunk, "t") != LUA_OK) lua_error(L);
+  lua_pushlightuserdata(L, c);
+  lua_pushcclosure(L, half_fail, 1);
+  lua_pushlightuserdata(L, c);
+  lua_pushcclosure(L, half_define, 1);
+  lua_call(L, 2, 1);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -3, name);
+  lua_remove(L, -2);
+}

@@ -1,0 +1,262 @@
+/* help.c -- room lang: help on a topic, and the tables that are not of instructions. */
+#include "help.h"
+
+#include <stdlib.h>
+
+#include "json.h"
+#include "nl.h"
+
+/* ---- rows of nl and of tensors -------------------------------------------------------------------------------------------- */
+
+typedef struct MethodDoc {
+  const char *name, *params, *doc;
+} MethodDoc;
+
+#define A(p) #p ", "
+#define O(p) "[" #p "], "
+#define LIST(i) 0
+static const MethodDoc methods[] = {
+#define AT(name, doc) {#name, NULL, doc},
+#define TM(name, body, arg, lists, params, doc) {#name, params "", doc},
+#include "tile.def"
+};
+#undef AT
+#undef TM
+#undef A
+#undef O
+#undef LIST
+
+static void nl_text(const LRow *row, Text *out) {
+  text_printf(out, "%s.%s(", row->module, row->name);
+  for (int i = 0; i < row->bind.n; i++)
+    text_printf(out, row->bind.required[i] ? "%s%s" : "%s[%s]", i ? ", " : "", row->bind.names[i]);
+  text_printf(out, ")\n  %s\n", row->doc);
+}
+
+static void method_text(const MethodDoc *m, Text *out) {
+  if (!m->params) {
+    text_printf(out, "tensor.%s\n  %s\n", m->name, m->doc);
+    return;
+  }
+  const char *rest = strncmp(m->params, "self, ", 6) == 0 ? m->params + 6 : m->params;
+  size_t n = strlen(rest);
+  text_printf(out, "tensor:%s(%.*s)\n  %s\n", m->name, n > 2 ? (int)n - 2 : 0, rest, m->doc);
+}
+
+/* ---- other rows --------------------------------------------------------------------------------------------------------------- */
+
+static void error_text(ErrId id, Text *out) { text_printf(out, "%s\n  %s\n", err_name(id), err_format(id)); }
+
+static void dtype_text(DType d, Text *out) {
+  const DTypeInfo *i = &dtype_info[d];
+  text_printf(out, "%s\n  %s; %d byte%s, MLIR %s, HLO %s, gen%d or later", i->name, i->doc, i->bytes, i->bytes == 1 ? "" : "s",
+              i->mlir, i->hlo, (int)i->gen);
+  text_printf(out, "; also written %s\n", i->aliases);
+}
+
+static void act_text(Act a, Text *out) {
+  const ActInfo *i = &act_info[a];
+  text_printf(out, "nl.%s (activation)\n  %s; gen%d or later\n", i->name, i->doc, (int)i->gen);
+}
+
+static void alu_text(Alu a, Text *out) {
+  const AluInfo *i = &alu_info[a];
+  text_printf(out, "nl.%s (operator)\n  %s; gen%d or later%s\n", i->name, i->doc, (int)i->gen,
+              i->reduce ? "; legal as a reduction" : "");
+}
+
+static void list_topics(Text *out) {
+  text_puts(out, "help(topic): an instruction, a function, a method of tensors, an operator, a dtype or an error id\n\nnisa:");
+  for (int i = 1; i < OP_count; i++)
+    if (strcmp(op_info[i].dialect, "nisa") == 0) text_printf(out, " %s", op_info[i].name);
+  text_puts(out, "\n\nnl:");
+  for (int i = 0; i < nl_nrows; i++) text_printf(out, " %s", nl_rows[i].name);
+  text_puts(out, "\n\ntensor:");
+  for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) text_printf(out, " %s", methods[i].name);
+  text_puts(out, "\n\ndtypes:");
+  for (int i = 1; i < DT_count; i++) text_printf(out, " %s", dtype_name((DType)i));
+  text_puts(out, "\n");
+}
+
+/* ---- finding a topic -------------------------------------------------------------------------------------------------------------- */
+
+/* The topic without "module.", when it has that module or none; else NULL. */
+static const char *in_module(const char *topic, const char *module) {
+  size_t n = strlen(module);
+  if (strncmp(topic, module, n) == 0 && (topic[n] == '.' || topic[n] == ':')) return topic + n + 1;
+  return strpbrk(topic, ".:") ? NULL : topic;
+}
+
+static bool find_instruction(const char *topic, Text *out) {
+  const char *name = in_module(topic, "nisa");
+  if (!name) name = in_module(topic, "nki.isa");
+  Op op = name ? op_parse(name, strlen(name)) : OP_none;
+  if (op == OP_none) return false;
+  help_op_text(op, out);
+  return true;
+}
+
+static bool find_language(const char *topic, Text *out) {
+  const char *name = in_module(topic, "nl");
+  if (!name) name = in_module(topic, "nki.language");
+  if (!name) return false;
+  size_t before = out->len, n = strlen(name);
+  const LRow *row = nl_row(name);
+  if (row) nl_text(row, out);
+  if (alu_parse(name, n) != ALU_none) alu_text(alu_parse(name, n), out);
+  if (act_parse(name, n) != ACT_none) act_text(act_parse(name, n), out);
+  if (dtype_parse(name, n) != DT_none) dtype_text(dtype_parse(name, n), out);
+  return out->len > before;
+}
+
+static bool find_method(const char *topic, Text *out) {
+  const char *name = in_module(topic, "NkiTensor");
+  if (!name) name = in_module(topic, "tensor");
+  for (size_t i = 0; name && i < sizeof methods / sizeof *methods; i++) {
+    if (strcmp(methods[i].name, name) != 0) continue;
+    method_text(&methods[i], out);
+    return true;
+  }
+  return false;
+}
+
+static bool find_error(const char *topic, Text *out) {
+  ErrId id = err_by_name(topic);
+  if (id == ERR_none) return false;
+  error_text(id, out);
+  return true;
+}
+
+static const char *nearest_topic(const char *topic) {
+  const char *names[OP_count + 512];
+  int n = 0;
+  const char *dot = strrchr(topic, '.');
+  for (int i = 1; i < OP_count; i++) names[n++] = op_info[i].name;
+  for (int i = 0; i < nl_nrows && n < OP_count + 500; i++) names[n++] = nl_rows[i].name;
+  names[n] = NULL;
+  return diag_nearest(dot ? dot + 1 : topic, names);
+}
+
+bool help_topic(const char *topic, Text *out, Diag *d) {
+  if (!topic) {
+    list_topics(out);
+    return true;
+  }
+  bool found = find_instruction(topic, out);
+  found = find_language(topic, out) || found;
+  found = find_method(topic, out) || found;
+  found = find_error(topic, out) || found;
+  if (found) return true;
+  const char *near = nearest_topic(topic);
+  return DIAG(d, no_topic, topic, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+/* ---- tables ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* One list of rows, each a name and facts by key; the keys are the columns. */
+typedef struct TableWriter {
+  Text *out;
+  JsonWriter w;
+  bool json;
+} TableWriter;
+
+static void begin_row(TableWriter *t) {
+  if (t->json) {
+    json_begin(&t->w, '{');
+  } else {
+    text_puts(t->out, "|");
+  }
+}
+
+static void column(TableWriter *t, const char *key, const char *value) {
+  if (t->json) {
+    json_key(&t->w, key);
+    json_cstr(&t->w, value);
+    return;
+  }
+  text_putc(t->out, ' ');
+  for (const char *s = value; *s; s++) {
+    if (*s == '|') text_putc(t->out, '\\');
+    text_putc(t->out, *s);
+  }
+  text_puts(t->out, " |");
+}
+
+static void number(TableWriter *t, const char *key, int64_t v) {
+  if (!t->json) {
+    text_printf(t->out, " %lld |", (long long)v);
+    return;
+  }
+  json_key(&t->w, key);
+  json_int(&t->w, v);
+}
+
+static void end_row(TableWriter *t) {
+  if (t->json) {
+    json_end(&t->w, '}');
+  } else {
+    text_putc(t->out, '\n');
+  }
+}
+
+static void errors_table(TableWriter *t) {
+  static const char *const status[] = {"ok",  "nomem", "arg",   "io",        "format",      "syntax", "script",
+                                       "trace", "sim", "limit", "cancelled", "unsupported", "host",   "internal"};
+  if (!t->json)
+    text_puts(t->out, "# Messages\n\nWritten by `./dev docs` from `src/base/errors.def`. `%s`, `%d` ... stand for what the "
+                      "message names.\n\n| id | status | message |\n| --- | --- | --- |\n");
+  for (int i = 1; i < ERR_count; i++) {
+    begin_row(t);
+    column(t, "id", err_name((ErrId)i));
+    column(t, "status", status[-err_status((ErrId)i)]);
+    column(t, "message", err_format((ErrId)i));
+    end_row(t);
+  }
+}
+
+static void dtypes_table(TableWriter *t) {
+  if (!t->json)
+    text_puts(t->out, "| dtype | bytes | MLIR | HLO | npy | also | since | |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+  for (int i = 1; i < DT_count; i++) {
+    const DTypeInfo *d = &dtype_info[i];
+    begin_row(t);
+    column(t, "name", d->name);
+    number(t, "bytes", d->bytes);
+    column(t, "mlir", d->mlir);
+    column(t, "hlo", d->hlo);
+    column(t, "npy", d->npy);
+    column(t, "aliases", d->aliases);
+    number(t, "generation", d->gen);
+    column(t, "doc", d->doc);
+    end_row(t);
+  }
+}
+
+static void targets_table(TableWriter *t) {
+  if (!t->json)
+    text_puts(t->out, "| target | chip | generation | cores | SBUF bytes | PSUM bytes |\n| --- | --- | --- | --- | --- | --- |\n");
+  for (int i = 0; i < TARGET_count; i++) {
+    const ChipInfo *c = chip_of((Target)i);
+    begin_row(t);
+    column(t, "name", target_name((Target)i));
+    column(t, "chip", c->name);
+    number(t, "generation", c->gen);
+    number(t, "cores", target_cores((Target)i));
+    number(t, "sbuf_bytes_per_partition", c->sbuf_physical);
+    number(t, "psum_bytes_per_partition", c->psum_bytes);
+    end_row(t);
+  }
+}
+
+void help_table(HelpTable which, bool json, Text *out) {
+  if (which == HELP_OPS) {
+    (json ? help_ops_json : help_ops_markdown)(out);
+    return;
+  }
+  static void (*const tables[])(TableWriter *) = {[HELP_ERRORS] = errors_table, [HELP_DTYPES] = dtypes_table, [HELP_TARGETS] = targets_table};
+  TableWriter t = {out, {out, false}, json};
+  if (json) json_begin(&t.w, '[');
+  tables[which](&t);
+  if (json) json_end(&t.w, ']');
+  if (json) text_putc(out, '\n');
+}

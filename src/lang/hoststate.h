@@ -1,0 +1,34 @@
+/* hoststate.h -- private to the host_*.c files of room lang. */
+#ifndef NK_HOSTSTATE_H
+#define NK_HOSTSTATE_H
+#include "call.h"
+#include "host.h"
+
+typedef struct HostMem {
+  Alloc base;
+  uint64_t limit, used;
+  bool refused;     /* the limit, not the system, said no */
+  atomic_int arming; /* host_interrupt looks at call frames: nothing is freed meanwhile */
+} HostMem;
+
+struct Host {
+  HostMem mem;
+  lua_State *L;
+  LangCtx *c;
+  _Atomic(lua_State *) running; /* the coroutine that runs, or L */
+  HostWrite write, warn;
+  void *write_ud, *warn_ud;
+  bool warnings, warn_more; /* lua_warning: switched on; the message goes on */
+  bool helpful;             /* the global function help is there */
+  int result;               /* registry reference to what the last script returned */
+  Text traceback;           /* of the failure that is being reported */
+};
+
+/* Runs f(L) with arg as its one argument (a light userdata), in protected mode; its results are dropped. */
+bool host_protect(Host *h, lua_CFunction f, void *arg, Diag *d);
+void *host_realloc(void *ud, void *p, size_t osize, size_t nsize);
+void host_arm(lua_State *L);
+void host_open_coroutines(lua_State *L, Host *h);
+/* The message of a Lua error value that is a string: position, first line, further lines. */
+void host_string_diag(const char *s, ErrId id, Diag *d);
+#endif

@@ -1,0 +1,302 @@
+/* nisa.c -- room lang: the module nki.isa. One C closure per row of ops.def; the arguments go straight from the Lua stack into the
+   instruction's values, so a call makes no table and no copy. */
+#include <stdio.h>
+
+#include "nl.h"
+
+enum { MAX_PARAMS = 24 };
+
+typedef struct Binding { /* of one call */
+  lua_State *L;
+  LangCtx *c;
+  Trace *t;
+  const OpInfo *op;
+  const char *label;
+  IrVal v[MAX_PARAMS];
+  bool given[MAX_PARAMS];
+} Binding;
+
+static const char *const full_names[OP_count] = {"",
+#define OP(name, ...) "nisa." #name,
+#define P(...)
+#define R(...)
+#include "ops.def"
+};
+static const char *func_name(const Binding *b) { return full_names[b->op - op_info]; }
+
+static int wrong(const Binding *b, int i, const char *param, const char *want) {
+  return lang_kind_error(b->L, i, func_name(b), param, want);
+}
+
+/* Parameter names for messages: those of the row, then `name`. */
+static void spec_of(const Binding *b, BindSpec *spec, const char **names) {
+  int n = 0;
+  for (; n < b->op->nparams; n++) names[n] = b->op->params[n].name;
+  names[n++] = "name";
+  *spec = (BindSpec){.func = func_name(b), .names = names, .n = n};
+}
+
+/* ---- one value */
+
+static bool tile_value(Binding *b, int i, const IrParam *p, IrVal *out) {
+  const LTile *t = lang_test(b->L, i, b->c->mt_tile);
+  if (!t) return false;
+  if (t->trace_serial != b->t->serial) lang_live(b->L, b->c, t, func_name(b), p->name);
+  *out = (IrVal){.kind = V_TILE, .u.tile = t->tile};
+  return true;
+}
+
+static void number_value(Binding *b, int i, const IrParam *p, IrVal *out, const char *want) {
+  if (lua_type(b->L, i) != LUA_TNUMBER) wrong(b, i, p->name, want);
+  *out = (IrVal){.kind = V_NUM, .u.num = lua_tonumber(b->L, i)};
+}
+
+static void token_value(Binding *b, int i, const IrParam *p, IrVal *out) {
+  const LToken *tok = lang_test(b->L, i, b->c->mt_token);
+  char want[96];
+  if (p->kind == K_enum) {
+    if (!tok || tok->kind != TOK_ENUM || tok->etype != (EnumType)p->set) {
+      snprintf(want, sizeof want, "a member of nisa.%s", enum_type_name((EnumType)p->set));
+      wrong(b, i, p->name, want);
+    }
+    *out = (IrVal){.kind = V_INT, .u.i = tok->value};
+    return;
+  }
+  if (!tok || tok->kind != TOK_OP || (p->kind == K_alu ? tok->alu == ALU_none : tok->act == ACT_none))
+    wrong(b, i, p->name, p->kind == K_alu ? "an operator such as nl.add" : "an activation such as nl.exp");
+  *out = (IrVal){.kind = V_INT, .u.i = p->kind == K_alu ? (int64_t)tok->alu : (int64_t)tok->act};
+}
+
+static int64_t *ints_room(Binding *b, size_t n) {
+  int64_t *ints = arena_newn(&b->t->m->arena, int64_t, n);
+  if (!ints) DIAG0(b->t->d, nomem), lang_trace_error(b->L, b->t);
+  return ints;
+}
+
+static void list_value(Binding *b, int i, const IrParam *p, IrVal *out) {
+  int64_t dims[IR_MAX_RANK];
+  int n = lang_check_shape(b->L, i, func_name(b), p->name, dims);
+  *out = (IrVal){.kind = V_NONE};
+  if (n == 0) return;
+  int64_t *ints = ints_room(b, (size_t)n);
+  memcpy(ints, dims, (size_t)n * sizeof *ints);
+  *out = (IrVal){.kind = V_INTS, .n = (uint32_t)n, .u.ints = ints};
+}
+
+static void pairs_value(Binding *b, int i, const IrParam *p, IrVal *out) {
+  lua_State *L = b->L;
+  i = lua_absindex(L, i);
+  size_t n = lua_type(L, i) == LUA_TTABLE ? lua_rawlen(L, i) : 0;
+  if (n < 1 || n > 16) wrong(b, i, p->name, "a list of {step, num} pairs");
+  int64_t *ints = ints_room(b, 2 * n);
+  for (size_t k = 0; k < n; k++) {
+    lua_rawgeti(L, i, (lua_Integer)k + 1);
+    if (lua_type(L, -1) != LUA_TTABLE || lua_rawlen(L, -1) != 2) wrong(b, -1, p->name, "a list of {step, num} pairs");
+    for (int j = 0; j < 2; j++) {
+      lua_rawgeti(L, -1, j + 1);
+      if (!lang_to_int(L, -1, &ints[2 * k + (size_t)j])) wrong(b, -1, p->name, "a list of pairs of integers");
+      lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+  }
+  *out = (IrVal){.kind = V_PAIRS, .n = (uint32_t)n, .u.ints = ints};
+}
+
+static void tiles_value(Binding *b, int i, const IrParam *p, IrVal *out) {
+  lua_State *L = b->L;
+  i = lua_absindex(L, i);
+  size_t n = lua_type(L, i) == LUA_TTABLE ? lua_rawlen(L, i) : 0;
+  if (n < 1) wrong(b, i, p->name, "a list of tensors");
+  const IrTile **tiles = arena_newn(&b->t->m->arena, const IrTile *, n);
+  if (!tiles) DIAG0(b->t->d, nomem), lang_trace_error(L, b->t);
+  for (size_t k = 0; k < n; k++) {
+    IrVal one;
+    lua_rawgeti(L, i, (lua_Integer)k + 1);
+    if (!tile_value(b, -1, p, &one)) wrong(b, -1, p->name, "a list of tensors");
+    tiles[k] = one.u.tile;
+    lua_pop(L, 1);
+  }
+  *out = (IrVal){.kind = V_TILES, .n = (uint32_t)n, .u.tiles = tiles};
+}
+
+static void register_value(Binding *b, int i, const IrParam *p, IrVal *out) {
+  const LIndex *x = lang_test(b->L, i, b->c->mt_index);
+  int64_t v;
+  if (x) {
+    lang_live_index(b->L, b->c, x, func_name(b), p->name);
+    if (x->idx == 0)
+      *out = (IrVal){.kind = V_REG, .u.reg = x->reg};
+    else if (p->kind == K_reg)
+      LANG_HERE(b->L, index_frozen, func_name(b), p->name);
+    else
+      *out = (IrVal){.kind = V_IDX, .u.idx = lang_index_value(b->L, b->c, x, 1, true)};
+  } else if (p->kind == K_int_or_reg && lang_to_int(b->L, i, &v)) {
+    *out = (IrVal){.kind = V_INT, .u.i = v};
+  } else {
+    wrong(b, i, p->name, p->kind == K_reg ? "a register" : "an integer or a register");
+  }
+}
+
+static void other_value(Binding *b, int i, const IrParam *p, IrVal *out) {
+  int64_t v;
+  switch (p->kind) {
+    case K_flag:
+    case K_tristate:
+      if (!lua_isboolean(b->L, i)) wrong(b, i, p->name, "true or false");
+      *out = (IrVal){.kind = V_INT, .u.i = lua_toboolean(b->L, i)};
+      break;
+    case K_int:
+    case K_int_or_ints:
+      if (lang_to_int(b->L, i, &v))
+        *out = (IrVal){.kind = V_INT, .u.i = v};
+      else if (p->kind == K_int)
+        wrong(b, i, p->name, "an integer");
+      else
+        list_value(b, i, p, out);
+      break;
+    case K_ints: list_value(b, i, p, out); break;
+    case K_pairs: pairs_value(b, i, p, out); break;
+    case K_tiles: tiles_value(b, i, p, out); break;
+    case K_reg:
+    case K_int_or_reg: register_value(b, i, p, out); break;
+    default: wrong(b, i, p->name, "something this parameter has no Lua form for"); break;
+  }
+}
+
+static void value(Binding *b, int i, int k) {
+  const IrParam *p = &b->op->params[k];
+  IrVal *out = &b->v[k];
+  if (lua_isnil(b->L, i)) return;
+  b->given[k] = true;
+  switch (p->kind) {
+    case K_tile:
+    case K_column:
+      if (!tile_value(b, i, p, out)) wrong(b, i, p->name, "a tensor");
+      break;
+    case K_number: number_value(b, i, p, out, "a number"); break;
+    case K_number_or_column:
+    case K_number_or_tile:
+      if (!tile_value(b, i, p, out)) number_value(b, i, p, out, "a number or a tensor");
+      break;
+    case K_alu:
+    case K_act:
+    case K_enum: token_value(b, i, p, out); break;
+    default: other_value(b, i, p, out); break;
+  }
+}
+
+static void label_value(Binding *b, int i) {
+  size_t n;
+  if (lua_isnil(b->L, i)) return;
+  if (lua_type(b->L, i) != LUA_TSTRING) wrong(b, i, "name", "a string");
+  b->label = lua_tolstring(b->L, i, &n);
+  if (strlen(b->label) != n || !text_is_utf8(b->label, n, NULL)) wrong(b, i, "name", "UTF-8 text without NUL");
+}
+
+/* ---- the call */
+
+static void keyword(Binding *b) { /* key at -2, value at -1 */
+  lua_State *L = b->L;
+  if (lua_type(L, -2) != LUA_TSTRING) {
+    if (lua_type(L, -2) == LUA_TNUMBER) LANG_HERE(L, bind_mixed, func_name(b));
+    LANG_HERE(L, bind_key, func_name(b), luaL_typename(L, -2));
+  }
+  const char *key = lua_tostring(L, -2);
+  for (int k = 0; k < b->op->nparams; k++) {
+    const char *name = b->op->params[k].name;
+    if (name[0] != key[0] || strcmp(name, key) != 0) continue;
+    if (b->given[k]) LANG_HERE(L, bind_twice, func_name(b), key);
+    value(b, -1, k);
+    return;
+  }
+  if (strcmp(key, "name") == 0) {
+    label_value(b, -1);
+    return;
+  }
+  BindSpec spec;
+  const char *names[MAX_PARAMS + 1];
+  spec_of(b, &spec, names);
+  lang_unknown(L, &spec, key);
+}
+
+static bool takes_list(const OpInfo *op, int k) {
+  if (k >= op->nparams) return false;
+  Kind kind = op->params[k].kind;
+  return kind == K_ints || kind == K_int_or_ints || kind == K_pairs || kind == K_tiles;
+}
+
+static void bind(Binding *b) {
+  lua_State *L = b->L;
+  int top = lua_gettop(L), n = b->op->nparams, npos = top;
+  for (int k = 0; k < n; k++) b->v[k] = b->op->params[k].def;
+  bool kw = top > 0 && lua_type(L, top) == LUA_TTABLE && lang_is_keywords(L, top, takes_list(b->op, top - 1), func_name(b));
+  if (kw) npos--;
+  if (npos > n + 1) LANG_HERE(L, bind_surplus, func_name(b), n + 1, npos);
+  for (int k = 0; k < npos && k < n; k++) value(b, k + 1, k);
+  if (npos > n) label_value(b, n + 1);
+  if (!kw) return;
+  lua_pushnil(L);
+  while (lua_next(L, top)) {
+    keyword(b);
+    lua_pop(L, 1);
+  }
+}
+
+static int nisa_call(lua_State *L) {
+  Binding b;
+  b.L = L;
+  b.c = lang_upctx(L);
+  b.t = b.c->trace;
+  b.op = lua_touserdata(L, lua_upvalueindex(2));
+  b.label = NULL;
+  memset(b.given, 0, sizeof b.given);
+  if (!b.t) {
+    lang_need_trace(L, b.c, func_name(&b));
+  }
+  lang_locate_fast(L, b.c, b.t); /* before the values: reading a register is an instruction of this line, too */
+  bind(&b);
+  const IrIns *ins = tr_emit(b.t, (Op)(b.op - op_info), b.v, b.label);
+  if (!ins) lang_trace_error(L, b.t);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)ins);
+  return 1;
+}
+
+/* ---- the module */
+
+static const char *const x_names[] = {"x", NULL};
+static const bool x_required[] = {false};
+static const LRow rows[] = {
+    {.module = "nisa", .name = "register_alloc", .body = nisa_register_alloc, .bind = {"nisa.register_alloc", x_names, x_required, 1, 0}},
+    {.module = "nisa", .name = "get_nc_version", .body = nisa_get_nc_version, .anywhere = true, .bind = {"nisa.get_nc_version", x_names, x_required, 0, 0}}};
+
+static void add_engine_aliases(lua_State *L, LangCtx *c) {
+  static const char *const names[] = {"tensor", "vector", "scalar", "gpsimd", "unknown"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    char full[32];
+    int v = 0;
+    enum_parse(ET_engine, names[k], strlen(names[k]), &v);
+    snprintf(full, sizeof full, "%s_engine", names[k]);
+    lang_push_enum(L, c, ET_engine, v, "nisa");
+    lua_setfield(L, -2, full);
+  }
+}
+
+int lang_open_nisa(lua_State *L) {
+  LangCtx *c = lang_ctx(L);
+  lua_createtable(L, 0, OP_count + 24);
+  for (int op = OP_none + 1; op < OP_count; op++) {
+    if (strcmp(op_info[op].dialect, "nisa") != 0) continue; /* the simulator's own: reached through nl */
+    lua_pushlightuserdata(L, c);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&op_info[op]);
+    lua_pushcclosure(L, nisa_call, 2);
+    lua_setfield(L, -2, op_info[op].name);
+  }
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    lang_push_row(L, c, &rows[k]);
+    lua_setfield(L, -2, rows[k].name);
+  }
+  for (int t = ET_engine; t <= ET_dma_engine; t++) lang_add_enum(L, c, (EnumType)t, "nisa");
+  add_engine_aliases(L, c);
+  lang_strict(L, "nisa");
+  return 1;
+}

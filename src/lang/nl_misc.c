@@ -1,0 +1,167 @@
+/* nl_misc.c -- room lang: indices, program ids, memories, printing, nl.tile_size. */
+#include <stdlib.h>
+
+#include "nl.h"
+
+static const char ds_mt; /* registry */
+
+static void push_ds(lua_State *L, LangCtx *c, LDs v) {
+  LDs *ds = lua_newuserdatauv(L, sizeof *ds, 0);
+  *ds = v;
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &ds_mt) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_createtable(L, 0, 2);
+    lua_pushliteral(L, "NkiSlice");
+    lua_setfield(L, -2, "__name");
+    lua_pushboolean(L, 0);
+    lua_setfield(L, -2, "__metatable");
+    c->mt_ds = lua_topointer(L, -1);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &ds_mt);
+  }
+  lua_setmetatable(L, -2);
+}
+
+int nl_ds(lua_State *L, Call *call) {
+  LDs ds = {0};
+  const LIndex *at = lang_test(L, 1, call->c->mt_index);
+  ds.size = lang_check_int(L, 2, "nl.ds", "size");
+  if (ds.size < 1) LANG_HERE(L, bind_value, "nl.ds", "size", "below 1", "a slice has at least one element");
+  if (at) {
+    ds.dynamic = true;
+    ds.at = *at;
+  } else if (!lang_to_int(L, 1, &ds.start)) {
+    lang_kind_error(L, 1, "nl.ds", "start", "an integer, a register or an index value");
+  }
+  int64_t stop;
+  if (ds.start < 0 || __builtin_add_overflow(ds.start, ds.size, &stop))
+    LANG_HERE(L, bind_value, "nl.ds", "start", "out of range", "a start is at least 0");
+  push_ds(L, call->c, ds);
+  return 1;
+}
+
+static int64_t grid_axis(lua_State *L, const Call *call, int i, const char *param) {
+  int n = call->t->spec.ngrid;
+  int64_t axis = lua_isnil(L, i) ? 0 : lang_check_int(L, i, call->row->bind.func, param);
+  if (axis < 0 && n) axis += n;
+  if (axis < 0 || (n && axis >= n))
+    LANG_HERE(L, bind_value, call->row->bind.func, param, "no axis of the grid", "axes count from 0");
+  return axis;
+}
+
+int nl_program_id(lua_State *L, Call *call) {
+  int64_t axis = grid_axis(L, call, 1, "axis");
+  lua_pushinteger(L, tr_program_id(call->t, (int)axis));
+  return 1;
+}
+
+int nl_num_programs(lua_State *L, Call *call) {
+  int64_t total = 1;
+  if (lua_type(L, 1) == LUA_TTABLE) {
+    int n = (int)lua_rawlen(L, 1);
+    for (int k = 1; k <= n; k++) {
+      lua_rawgeti(L, 1, k);
+      int64_t axis = grid_axis(L, call, lua_gettop(L), "axes");
+      if (call->t->spec.ngrid) total *= call->t->spec.grid[axis];
+      lua_pop(L, 1);
+    }
+  } else {
+    int64_t axis = grid_axis(L, call, 1, "axes");
+    if (call->t->spec.ngrid) total = call->t->spec.grid[axis];
+  }
+  lua_pushinteger(L, total);
+  return 1;
+}
+
+int nl_program_ndim(lua_State *L, Call *call) {
+  lua_pushinteger(L, call->t->spec.ngrid);
+  return 1;
+}
+
+int nl_is_memory(lua_State *L, Call *call) {
+  const LToken *tok = lang_test(L, 1, call->c->mt_token);
+  if (!tok || tok->kind != TOK_SPACE) lang_kind_error(L, 1, call->row->bind.func, "buffer", "a memory such as nl.sbuf");
+  lua_pushboolean(L, call->row->arg >> tok->space & 1);
+  return 1;
+}
+
+int nl_device_print(lua_State *L, Call *call) {
+  size_t n;
+  Args_device_print a;
+  nl_defaults(OP_device_print, &a);
+  if (lua_type(L, 1) != LUA_TSTRING) lang_kind_error(L, 1, "nl.device_print", "print_prefix", "a string");
+  const char *s = lua_tolstring(L, 1, &n);
+  if (strlen(s) != n || !text_is_utf8(s, n, NULL))
+    LANG_HERE(L, bind_value, "nl.device_print", "print_prefix", "not plain text", "it is UTF-8 without NUL");
+  char *copy = arena_strdup(&call->t->m->arena, s, n);
+  if (!copy) DIAG0(call->t->d, nomem), lang_trace_error(L, call->t);
+  a.print_prefix = (IrVal){.kind = V_STR, .n = (uint32_t)n, .u.str = copy};
+  a.tensor = nl_t(nl_any_tile(L, call, 2));
+  nl_emit(L, call, OP_device_print, &a);
+  return 0;
+}
+
+/* ---- nl.tile_size: limits of the target (the running trace's, else the one a kernel would get now) */
+
+static Target current_target(lua_State *L, LangCtx *c) {
+  Target t;
+  bool fallback;
+  const char *warning;
+  if (c->trace) return c->trace->spec.target;
+  if (!fw_get_platform_target(c->target, &t, &fallback, &warning, &c->diag)) lang_raise_here(L, &c->diag);
+  return t;
+}
+
+static int64_t banks(Target t) {
+  const char *env = getenv("NKI_DMA_TRANSPOSE_AS_PE_TRANSPOSE");
+  bool reserved = env && strcmp(env, "true") == 0 && chip_of(t)->gen >= gen3;
+  return chip_of(t)->psum_banks - reserved;
+}
+
+static int tile_size_index(lua_State *L) {
+  LangCtx *c = lang_upctx(L);
+  static const struct {
+    const char *name;
+    int64_t value;
+  } fixed[] = {{"pmax", 128},           {"psum_fmax", 512},         {"psum_bank_fmax", 512}, {"psum_bank_fmax_bytes", 2048},
+               {"bn_stats_fmax", 512},  {"gemm_stationary_fmax", 128}, {"gemm_moving_fmax", 512}, {"psum_min_align", 4},
+               {"sbuf_min_align", 4}};
+  static const char *const names[] = {"pmax", "psum_fmax", "psum_bank_fmax", "psum_bank_fmax_bytes", "bn_stats_fmax",
+    "gemm_stationary_fmax", "gemm_moving_fmax", "psum_min_align", "sbuf_min_align", "psum_num_banks", "sbuf_size_bytes", "sbuf_fmax",
+    "sbuf_fmax_bytes", "total_available_sbuf_size", NULL};
+  const char *key = luaL_tolstring(L, 2, NULL);
+  int64_t v = -1;
+  for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++)
+    if (strcmp(fixed[k].name, key) == 0) v = fixed[k].value;
+  if (v < 0 && strcmp(key, "psum_num_banks") == 0) v = banks(current_target(L, c));
+  if (v < 0 && strcmp(key, "sbuf_size_bytes") == 0) v = chip_of(current_target(L, c))->sbuf_physical * 128;
+  if (v < 0 && strcmp(key, "sbuf_fmax") == 0) v = chip_of(current_target(L, c))->sbuf_usable / 4;
+  if (v < 0 && (strcmp(key, "sbuf_fmax_bytes") == 0 || strcmp(key, "total_available_sbuf_size") == 0))
+    v = chip_of(current_target(L, c))->sbuf_usable;
+  if (v < 0) {
+    const char *near = diag_nearest(key, names);
+    return LANG_HERE(L, no_such_name, "nl.tile_size", key, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+  }
+  lua_pushinteger(L, v);
+  return 1;
+}
+
+static int tile_size_frozen(lua_State *L) { return LANG_HERE(L, read_only, "nl.tile_size"); }
+
+void nl_push_tile_size(lua_State *L, LangCtx *c) {
+  static const luaL_Reg meta[] = {{"__index", tile_size_index}, {"__newindex", tile_size_frozen}, {NULL, NULL}};
+  lua_newtable(L);
+  lua_newtable(L);
+  lua_pushlightuserdata(L, c);
+  luaL_setfuncs(L, meta, 1);
+  lua_pushliteral(L, "nl.tile_size");
+  lua_setfield(L, -2, "__name");
+  lua_pushboolean(L, 0);
+  lua_setfield(L, -2, "__metatable");
+  lua_setmetatable(L, -2);
+}
+
+int nisa_get_nc_version(lua_State *L, Call *call) {
+  lang_push_enum(L, call->c, ET_nc_version, (int)chip_of(current_target(L, call->c))->gen, "nisa");
+  return 1;
+}

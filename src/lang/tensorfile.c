@@ -1,0 +1,289 @@
+/* tensorfile.c -- room lang: reading and writing tensors. The formats are base's; which dtype an element type is, is decided here. */
+#include "tensorfile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "npy.h"
+#include "safetensors.h"
+
+TensorFileKind tensorfile_kind(const char *path) {
+  static const struct {
+    const char *end;
+    TensorFileKind kind;
+  } ends[] = {{".npy", TF_npy}, {".npz", TF_npz}, {".safetensors", TF_safetensors}};
+  size_t n = strlen(path);
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    size_t k = strlen(ends[i].end);
+    if (n > k && strcmp(path + n - k, ends[i].end) == 0) return ends[i].kind;
+  }
+  return TF_unknown;
+}
+
+int64_t tensor_count(const SimTensor *t) {
+  int64_t n = 1;
+  for (int i = 0; i < t->rank; i++) n *= t->shape[i];
+  return n;
+}
+
+int64_t tensor_bytes(const SimTensor *t) { return tensor_count(t) * dtype_bytes(t->dtype); }
+
+void tensor_free(Alloc alloc, SimTensor *t) {
+  if (t->data) alloc_free(&alloc, t->data, (size_t)tensor_bytes(t) + 1);
+  t->data = NULL;
+}
+
+/* ---- what is in the file ---------------------------------------------------------------------------------------------------- */
+
+typedef struct Found { /* one array, as the file has it */
+  CastSource from;
+  bool swapped, fortran;
+  int rank;
+  int64_t shape[NPY_MAX_RANK];
+  const char *data;
+  int64_t nbytes;
+} Found;
+
+typedef struct Reading {
+  const TensorAsk *ask;
+  Arena *a;
+  const char *bytes;
+  size_t n;
+  Diag *d;
+} Reading;
+
+/* NumPy's one-letter kinds; float8_e5m2 is saved as f1 by ml_dtypes. */
+static CastSource of_letters(char kind, int size) {
+  CastSource s = {kind, size, DT_none};
+  static const struct {
+    char kind;
+    int size;
+    DType dtype;
+  } ours[] = {{'f', 4, DT_float32}, {'f', 2, DT_float16}, {'f', 1, DT_float8_e5m2}, {'i', 1, DT_int8},   {'i', 2, DT_int16},
+              {'i', 4, DT_int32},   {'u', 1, DT_uint8},   {'u', 2, DT_uint16},      {'u', 4, DT_uint32}, {'b', 1, DT_bool_}};
+  for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+    if (ours[i].kind == kind && ours[i].size == size) s.dtype = ours[i].dtype;
+  bool wide = size == 8 && strchr("fiu", kind);
+  if (s.dtype == DT_none && !wide && kind != 'V') s.kind = '\0';
+  return s;
+}
+
+/* "<f4", "|u1", "bfloat16" */
+static bool of_descr(const Reading *r, const char *descr, Found *f) {
+  DType d = dtype_parse(descr, strlen(descr));
+  if (d != DT_none) {
+    f->from = (CastSource){'d', (int)dtype_bytes(d), d};
+    return true;
+  }
+  const char *p = descr + (strchr("<>|=", descr[0]) != NULL);
+  f->from = of_letters(p[0], atoi(p + 1));
+  f->swapped = descr[0] == '>';
+  return f->from.kind || DIAG(r->d, file_dtype, r->ask->path, descr);
+}
+
+static bool no_member(const Reading *r, const char *why, const Text *names) {
+  return DIAG(r->d, file_member, r->ask->path, why, r->ask->member ? r->ask->member : "", r->ask->member ? "'" : "", text_str(names));
+}
+
+static bool find_npz(const Reading *r, const NpyArray **out) {
+  NpyArray *list;
+  uint32_t n;
+  Text names;
+  *out = NULL;
+  if (!npz_parse(r->a, r->bytes, r->n, r->ask->path, &list, &n, r->d)) return false;
+  text_init(&names, r->a->alloc);
+  for (uint32_t i = 0; i < n; i++) {
+    if (r->ask->member ? strcmp(list[i].name, r->ask->member) == 0 : n == 1) *out = &list[i];
+    text_printf(&names, "%s%s", i ? ", " : "", list[i].name);
+  }
+  if (!*out) no_member(r, r->ask->member ? "no array '" : "several arrays, so one must be named", &names);
+  text_free(&names);
+  return *out != NULL;
+}
+
+static bool find_numpy(const Reading *r, Found *f) {
+  NpyArray one;
+  const NpyArray *a = &one;
+  bool ok = tensorfile_kind(r->ask->path) == TF_npz ? find_npz(r, &a) : npy_parse(r->a, r->bytes, r->n, r->ask->path, &one, r->d);
+  if (!ok || !of_descr(r, a->descr, f)) return false;
+  f->fortran = a->fortran_order;
+  f->rank = a->rank;
+  memcpy(f->shape, a->shape, sizeof f->shape);
+  f->data = a->data;
+  f->nbytes = a->nbytes;
+  return true;
+}
+
+static bool of_safe_name(const Reading *r, const char *name, Found *f) {
+  static const struct {
+    const char *name;
+    char kind;
+  } wide[] = {{"F64", 'f'}, {"I64", 'i'}, {"U64", 'u'}};
+  for (int d = 1; d < DT_count; d++) {
+    if (!*dtype_info[d].safetensors || strcmp(dtype_info[d].safetensors, name) != 0) continue;
+    f->from = (CastSource){name[0] == 'U' ? 'u' : 'd', dtype_info[d].bytes, (DType)d};
+    return true;
+  }
+  for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+    if (strcmp(wide[i].name, name) == 0) return f->from = (CastSource){wide[i].kind, 8, DT_none}, true;
+  return DIAG(r->d, file_dtype, r->ask->path, name);
+}
+
+static bool find_safetensor(const Reading *r, Found *f) {
+  SafeTensor *list, *found = NULL;
+  uint32_t n;
+  Text names;
+  if (!safetensors_parse(r->a, r->bytes, r->n, r->ask->path, &list, &n, r->d)) return false;
+  text_init(&names, r->a->alloc);
+  for (uint32_t i = 0; i < n; i++) {
+    if (r->ask->member ? strcmp(list[i].name, r->ask->member) == 0 : n == 1) found = &list[i];
+    text_printf(&names, "%s%s", i ? ", " : "", list[i].name);
+  }
+  if (!found) no_member(r, r->ask->member ? "no tensor '" : "several tensors, so one must be named", &names);
+  text_free(&names);
+  if (!found || !of_safe_name(r, found->dtype, f)) return false;
+  f->rank = found->rank;
+  memcpy(f->shape, found->shape, sizeof f->shape);
+  f->data = found->data;
+  f->nbytes = found->nbytes;
+  return true;
+}
+
+/* ---- into our form -------------------------------------------------------------------------------------------------------------- */
+
+/* The dtype of the result, or what to ask for instead. */
+static bool choose_dtype(const Reading *r, const Found *f, DType *out) {
+  const TensorAsk *ask = r->ask;
+  *out = ask->dtype != DT_none ? ask->dtype : f->from.dtype;
+  if (*out != DT_none) return true;
+  const char *sep = ask->member || tensorfile_kind(ask->path) != TF_npy ? ":" : "", *member = ask->member ? ask->member : "";
+  if (f->from.kind == 'V') {
+    const char *such = f->from.size == 2 ? "bf16" : f->from.size == 1 ? "f8e4m3fn" : "f32";
+    return DIAG(r->d, file_raw, ask->path, f->from.size, ask->path, sep, member, such);
+  }
+  const char *word = f->from.kind == 'f' ? "float64" : f->from.kind == 'i' ? "int64" : "uint64";
+  const char *such = f->from.kind == 'f' ? "f32" : f->from.kind == 'i' ? "i32" : "u32";
+  return DIAG(r->d, file_64bit, ask->path, word, ask->path, sep, member, such);
+}
+
+static void swap_bytes(char *p, int64_t n, int size) {
+  for (int64_t i = 0; i < n; i++, p += size)
+    for (int k = 0; k < size / 2; k++) {
+      char c = p[k];
+      p[k] = p[size - 1 - k];
+      p[size - 1 - k] = c;
+    }
+}
+
+/* Column-major -> row-major. */
+static void reorder(const Found *f, char *to) {
+  int64_t index[NPY_MAX_RANK] = {0}, stride[NPY_MAX_RANK], n = f->nbytes / f->from.size, at = 0, step = 1;
+  for (int k = 0; k < f->rank; k++) {
+    stride[k] = step;
+    step *= f->shape[k];
+  }
+  for (int64_t i = 0; i < n; i++) {
+    memcpy(to + i * f->from.size, f->data + at * f->from.size, (size_t)f->from.size);
+    for (int k = f->rank - 1; k >= 0; k--) {
+      at += stride[k];
+      if (++index[k] < f->shape[k]) break;
+      at -= stride[k] * f->shape[k];
+      index[k] = 0;
+    }
+  }
+}
+
+static bool straighten(const Reading *r, Found *f) {
+  if (!f->swapped && !f->fortran) return true;
+  char *copy = arena_alloc(r->a, (size_t)f->nbytes);
+  if (!copy) return DIAG0(r->d, nomem);
+  if (f->fortran) {
+    reorder(f, copy);
+  } else {
+    memcpy(copy, f->data, (size_t)f->nbytes);
+  }
+  if (f->swapped) swap_bytes(copy, f->nbytes / f->from.size, f->from.size);
+  f->data = copy;
+  return true;
+}
+
+static bool take(Reading *r, Alloc alloc, Found *f, SimTensor *out) {
+  *out = (SimTensor){.rank = f->rank};
+  if (f->rank > IR_MAX_RANK) return DIAG(r->d, file_shape, r->ask->path, "a tensor has at most 8 dimensions");
+  for (int i = 0; i < f->rank; i++)
+    if (f->shape[i] < 1) return DIAG(r->d, file_shape, r->ask->path, "a dimension is 0; sizes are at least 1");
+  if (!choose_dtype(r, f, &out->dtype) || !straighten(r, f)) return false;
+  memcpy(out->shape, f->shape, sizeof out->shape);
+  out->data = alloc_new(&alloc, (size_t)tensor_bytes(out) + 1);
+  if (!out->data) return DIAG0(r->d, nomem);
+  if (tensor_cast(&f->from, f->data, out, r->ask->path, r->d)) return true;
+  tensor_free(alloc, out);
+  return false;
+}
+
+bool tensorfile_read(Alloc alloc, const TensorAsk *ask, SimTensor *out, Diag *d) {
+  TensorFileKind kind = tensorfile_kind(ask->path);
+  Text bytes;
+  Arena a;
+  *out = (SimTensor){.rank = 0};
+  if (kind == TF_unknown) return DIAG(d, file_kind, ask->path);
+  text_init(&bytes, alloc);
+  arena_init(&a, alloc);
+  bool ok = file_read(ask->path, &bytes, d);
+  if (ok) {
+    Reading r = {ask, &a, text_str(&bytes), bytes.len, d};
+    Found f = {.rank = 0};
+    ok = (kind == TF_safetensors ? find_safetensor(&r, &f) : find_numpy(&r, &f)) && take(&r, alloc, &f, out);
+  }
+  arena_free(&a);
+  text_free(&bytes);
+  return ok;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------------------------------ */
+
+static bool write_npz(const TensorNamed *list, size_t n, Text *out, Arena *a) {
+  NpyArray *arrays = arena_newn(a, NpyArray, n);
+  for (size_t i = 0; arrays && i < n; i++) {
+    const SimTensor *t = list[i].tensor;
+    arrays[i] = (NpyArray){.name = list[i].name, .rank = t->rank, .data = t->data, .nbytes = tensor_bytes(t)};
+    strcpy(arrays[i].descr, dtype_info[t->dtype].npy);
+    memcpy(arrays[i].shape, t->shape, sizeof t->shape);
+    arrays[i].itemsize = dtype_bytes(t->dtype);
+  }
+  if (arrays) npz_write(out, arrays, (uint32_t)n);
+  return arrays != NULL;
+}
+
+static bool write_safetensors(const TensorNamed *list, size_t n, Text *out, Arena *a) {
+  SafeTensor *tensors = arena_newn(a, SafeTensor, n);
+  for (size_t i = 0; tensors && i < n; i++) {
+    const SimTensor *t = list[i].tensor;
+    tensors[i] = (SafeTensor){.name = list[i].name, .rank = t->rank, .data = t->data, .nbytes = tensor_bytes(t)};
+    strcpy(tensors[i].dtype, dtype_info[t->dtype].safetensors);
+    memcpy(tensors[i].shape, t->shape, sizeof t->shape);
+  }
+  if (tensors) safetensors_write(out, tensors, (uint32_t)n);
+  return tensors != NULL;
+}
+
+bool tensorfile_write(const char *path, const TensorNamed *list, size_t n, Text *out, Diag *d) {
+  TensorFileKind kind = strcmp(path, "-") == 0 ? TF_npy : tensorfile_kind(path);
+  if (kind == TF_unknown) return DIAG(d, file_kind, path);
+  if (kind == TF_npy && n != 1) return DIAG(d, file_one, path, (long long)n);
+  for (size_t i = 0; i < n && kind == TF_safetensors; i++)
+    if (!*dtype_info[list[i].tensor->dtype].safetensors)
+      return DIAG(d, file_no_name, path, list[i].name, dtype_name(list[i].tensor->dtype));
+  Arena a;
+  arena_init(&a, out->alloc);
+  bool ok = true;
+  if (kind == TF_npy) {
+    const SimTensor *t = list[0].tensor;
+    npy_write(out, dtype_info[t->dtype].npy, t->shape, t->rank, t->data, tensor_bytes(t));
+  } else {
+    ok = kind == TF_npz ? write_npz(list, n, out, &a) : write_safetensors(list, n, out, &a);
+  }
+  arena_free(&a);
+  return (ok && !out->oom) || DIAG0(d, nomem);
+}

@@ -1,0 +1,115 @@
+/* tensorfile_cast.c -- room lang: elements of foreign files as elements of our dtypes. */
+#include <math.h>
+#include <string.h>
+
+#include "convert.h"
+#include "tensorfile.h"
+
+enum { BLOCK = 4096 };
+
+double tensor_at(DType dtype, const void *data, int64_t i) {
+  const char *p = (const char *)data + i * dtype_bytes(dtype);
+  int32_t s;
+  uint32_t u;
+  float f;
+  if (dtype == DT_int32) return memcpy(&s, p, sizeof s), s;
+  if (dtype == DT_uint32) return memcpy(&u, p, sizeof u), u;
+  cvt_load(dtype, p, 1, &f);
+  return f;
+}
+
+static void put_integer(DType dtype, void *p, int64_t v) {
+  switch (dtype_bytes(dtype)) {
+    case 1: *(uint8_t *)p = (uint8_t)v; break;
+    case 2: {
+      uint16_t h = (uint16_t)v;
+      memcpy(p, &h, sizeof h);
+      break;
+    }
+    default: {
+      uint32_t w = (uint32_t)v;
+      memcpy(p, &w, sizeof w);
+    }
+  }
+}
+
+bool tensor_put(DType dtype, void *data, int64_t i, double v) {
+  char *p = (char *)data + i * dtype_bytes(dtype);
+  if (!dtype_is_int(dtype)) {
+    float f = (float)v;
+    cvt_store(dtype, &f, 1, p);
+    return true;
+  }
+  int64_t lo, hi;
+  dtype_int_range(dtype, &lo, &hi);
+  if (!(v >= (double)lo && v <= (double)hi) || v != floor(v)) return false;
+  put_integer(dtype, p, (int64_t)v);
+  return true;
+}
+
+/* Element i of a file as a double; exact except for 64-bit integers beyond 2^53. */
+static double number_at(const CastSource *from, const char *src, int64_t i) {
+  const char *p = src + i * from->size;
+  int64_t s = 0;
+  uint64_t u = 0;
+  double f;
+  if (from->dtype != DT_none) return tensor_at(from->dtype, src, i);
+  if (from->kind == 'f') return memcpy(&f, p, sizeof f), f;
+  if (from->kind == 'i') return memcpy(&s, p, sizeof s), (double)s;
+  return memcpy(&u, p, sizeof u), (double)u;
+}
+
+static bool does_not_fit(const SimTensor *to, int64_t i, double v, const char *what, Diag *d) {
+  Text number;
+  text_init(&number, d->message.alloc);
+  if (isfinite(v)) {
+    text_double(&number, v);
+  } else {
+    text_puts(&number, isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
+  }
+  DIAG(d, cast_value, what, (long long)i, text_str(&number), dtype_name(to->dtype));
+  text_free(&number);
+  return false;
+}
+
+static bool to_integers(const CastSource *from, const char *src, const SimTensor *to, const char *what, Diag *d) {
+  int64_t n = tensor_count(to);
+  for (int64_t i = 0; i < n; i++) {
+    double v = number_at(from, src, i);
+    if (!tensor_put(to->dtype, to->data, i, v)) return does_not_fit(to, i, v, what, d);
+  }
+  return true;
+}
+
+static void to_floats(const CastSource *from, const char *src, const SimTensor *to) {
+  float block[BLOCK];
+  int64_t n = tensor_count(to), size = dtype_bytes(to->dtype);
+  for (int64_t i = 0; i < n; i += BLOCK) {
+    int64_t m = n - i < BLOCK ? n - i : BLOCK;
+    for (int64_t k = 0; k < m; k++) block[k] = (float)number_at(from, src, i + k);
+    cvt_store(to->dtype, block, m, (char *)to->data + i * size);
+  }
+}
+
+static void to_bools(const CastSource *from, const char *src, const SimTensor *to) {
+  int64_t n = tensor_count(to);
+  for (int64_t i = 0; i < n; i++) ((uint8_t *)to->data)[i] = src[i * from->size] != 0;
+}
+
+bool tensor_cast(const CastSource *from, const void *src, const SimTensor *to, const char *what, Diag *d) {
+  bool same = from->dtype == to->dtype || (from->kind == 'V' && from->size == dtype_bytes(to->dtype));
+  bool packed = dtype_info[to->dtype].cls == DC_PACK || to->dtype == DT_float8_e8m0fnu;
+  bool from_packed = from->dtype != DT_none && dtype_info[from->dtype].cls == DC_PACK;
+  if (same && to->dtype == DT_bool_) {
+    to_bools(from, src, to);
+  } else if (same || (packed && from->kind == 'u' && from->size == dtype_bytes(to->dtype))) {
+    memcpy(to->data, src, (size_t)tensor_bytes(to));
+  } else if (packed || from_packed || from->kind == 'V') {
+    return DIAG(d, cast_kind, what, from->size, dtype_name(to->dtype));
+  } else if (dtype_is_int(to->dtype)) {
+    return to_integers(from, src, to, what, d);
+  } else {
+    to_floats(from, src, to);
+  }
+  return true;
+}
