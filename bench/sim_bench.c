@@ -1,5 +1,6 @@
-/* sim_bench.c -- times of the simulator alone: whole kernels of 128-row tiles, and small instructions. Median of repeats.
-   Prints "name milliseconds" of processor time (the run is one thread), so that other work on the machine counts little. */
+/* sim_bench.c -- times of the simulator alone: whole kernels of 128-row tiles, and small instructions. Median of
+   repeats. Prints "name milliseconds" of processor time (the run is one thread), so that other work on the machine
+   counts little. */
 #include <time.h>
 
 #include "gemm.h"
@@ -52,11 +53,12 @@ static void softmax(Kit *k) {
   const IrTile *a = kit_in(k, DT_float32, values(ROWS * COLS), SHAPE(ROWS, COLS));
   const IrTile *out = kit_out(k, DT_float32, SHAPE(ROWS, COLS));
   for (int64_t r = 0; r < ROWS; r += 128) {
-    const IrTile *x = tile(k, COLS), *e = tile(k, COLS), *z = tile(k, COLS), *m = tile(k, 1), *s = tile(k, 1), *i = tile(k, 1);
+    const IrTile *x = tile(k, COLS), *e = tile(k, COLS), *z = tile(k, COLS), *m = tile(k, 1), *s = tile(k, 1),
+                 *i = tile(k, 1);
     kit_load(k, x, rows(k, a, r, 128, COLS));
     kit_ins(k, OP_tensor_reduce, "dst", T(m), "op", I(ALU_maximum), "data", T(x), "axis", I(1), "negate", I(1), NULL);
-    kit_ins(k, OP_activation_reduce, "dst", T(e), "op", I(ACT_exp), "data", T(x), "reduce_op", I(ALU_add), "reduce_res", T(s),
-            "bias", T(m), NULL);
+    kit_ins(k, OP_activation_reduce, "dst", T(e), "op", I(ACT_exp), "data", T(x), "reduce_op", I(ALU_add), "reduce_res",
+            T(s), "bias", T(m), NULL);
     kit_ins(k, OP_reciprocal, "dst", T(i), "data", T(s), NULL);
     kit_ins(k, OP_tensor_scalar, "dst", T(z), "data", T(e), "op0", I(ALU_multiply), "operand0", T(i), NULL);
     kit_load(k, rows(k, out, r, 128, COLS), z);
@@ -73,8 +75,10 @@ static void rmsnorm(Kit *k) {
   for (int64_t r = 0; r < ROWS; r += 128) {
     const IrTile *x = tile(k, COLS), *q = tile(k, COLS), *z = tile(k, COLS), *s = tile(k, 1), *i = tile(k, 1);
     kit_load(k, x, rows(k, a, r, 128, COLS));
-    kit_ins(k, OP_activation_reduce, "dst", T(q), "op", I(ACT_square), "data", T(x), "reduce_op", I(ALU_add), "reduce_res", T(s), NULL);
-    kit_ins(k, OP_activation, "dst", T(i), "op", I(ACT_rsqrt), "data", T(s), "bias", T(eps), "scale", N(1.0 / COLS), NULL);
+    kit_ins(k, OP_activation_reduce, "dst", T(q), "op", I(ACT_square), "data", T(x), "reduce_op", I(ALU_add),
+            "reduce_res", T(s), NULL);
+    kit_ins(k, OP_activation, "dst", T(i), "op", I(ACT_rsqrt), "data", T(s), "bias", T(eps), "scale", N(1.0 / COLS),
+            NULL);
     kit_ins(k, OP_scalar_tensor_tensor, "dst", T(z), "data", T(x), "op0", I(ALU_multiply), "operand0", T(i), "op1",
             I(ALU_multiply), "operand1", T(gamma), NULL);
     kit_load(k, rows(k, out, r, 128, COLS), z);
@@ -128,7 +132,8 @@ static double gemm_alone(void) {
     for (int64_t m = 0; m < SIZE; m += TM)
       for (int64_t n = 0; n < SIZE; n += TN)
         for (int64_t kk = 0; kk < SIZE; kk += TK)
-          gemm_f32(&(Gemm){TM, TN, TK, a + kk * SIZE + m, SIZE, b + kk * SIZE + n, SIZE, c + m * SIZE + n, SIZE, kk > 0});
+          gemm_f32(
+              &(Gemm){TM, TN, TK, a + kk * SIZE + m, SIZE, b + kk * SIZE + n, SIZE, c + m * SIZE + n, SIZE, kk > 0});
     t[r] = now() - start;
   }
   free(a);
@@ -159,11 +164,16 @@ int main(int argc, char **argv) {
     const char *name;
     void (*build)(Kit *);
     double scale;
-  } jobs[] = {{"add", add, 1},         {"softmax", softmax, 1},         {"rmsnorm", rmsnorm, 1},
-              {"matmul", matmul, 1},   {"matmul_bf16", matmul_bf16, 1}, {"small_ns", small, 1e6 / SMALL},
+  } jobs[] = {{"add", add, 1},
+              {"softmax", softmax, 1},
+              {"rmsnorm", rmsnorm, 1},
+              {"matmul", matmul, 1},
+              {"matmul_bf16", matmul_bf16, 1},
+              {"small_ns", small, 1e6 / SMALL},
               {"small_columns_ns", small_columns, 1e6 / SMALL}};
   for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
-    if (argc < 2 || strcmp(argv[1], jobs[i].name) == 0) printf("%s %.3f\n", jobs[i].name, time_of(jobs[i].build) * jobs[i].scale);
+    if (argc < 2 || strcmp(argv[1], jobs[i].name) == 0)
+      printf("%s %.3f\n", jobs[i].name, time_of(jobs[i].build) * jobs[i].scale);
   if (argc < 2) printf("gemm_alone %.3f\n", gemm_alone());
   return 0;
 }

@@ -2,8 +2,14 @@
 #include "base64.h"
 #include "module.h"
 
-static const Plan plan = {.name = "look", .fresh = 1, .returned = {10, 0, -1}, .constant = true, .write_operand = true, .target = TARGET_trn2,
-                          .ngrid = 1, .grid = {2}};
+static const Plan plan = {.name = "look",
+                          .fresh = 1,
+                          .returned = {10, 0, -1},
+                          .constant = true,
+                          .write_operand = true,
+                          .target = TARGET_trn2,
+                          .ngrid = 1,
+                          .grid = {2}};
 
 static Artifact *make(void) {
   const ConstValue items[] = {{.kind = CONST_INT, .i = INT64_MAX}, {.kind = CONST_BOOL, .b = true}};
@@ -94,29 +100,38 @@ static void faults_are_named(void **state) {
   (void)state;
   refused("\"kernel_format\":\"nkilua-mlir\"", "\"kernel_format\":\"bir\"",
           "backend_config: kernel_format is 'bir'; this build reads 'nkilua-mlir'");
-  refused("\"kernel_version\":1", "\"kernel_version\":2", "backend_config: kernel_version is 2; this build reads up to 1");
+  refused("\"kernel_version\":1", "\"kernel_version\":2",
+          "backend_config: kernel_version is 2; this build reads up to 1");
   refused("\"kernel_version\":1", "\"kernel_version\":0", "backend_config: 'kernel_version': must be at least 1");
   refused("\"tiled\":true,", "", "backend_config: missing key 'tiled'");
   refused("\"tiled\":true", "\"tiled\":true,\"extra\":1", "backend_config: unknown key 'extra'");
   refused("\"tiled\":true", "\"tiled\":1", "backend_config: 'tiled' must be true or false");
-  refused("\"tiled\":true", "\"tiled\":false", "backend_config: 'tiled' is not what the program in serialize_ir_string says");
-  refused("\"func_name\":\"look\"", "\"func_name\":\"took\"", "backend_config: 'func_name' is not what the program in serialize_ir_string says");
+  refused("\"tiled\":true", "\"tiled\":false",
+          "backend_config: 'tiled' is not what the program in serialize_ir_string says");
+  refused("\"func_name\":\"look\"", "\"func_name\":\"took\"",
+          "backend_config: 'func_name' is not what the program in serialize_ir_string says");
   refused("\"grid\":[2]", "\"grid\":[3]", "backend_config: 'grid' is not what the program in serialize_ir_string says");
   refused("\"matmul_mac_count\":0", "\"matmul_mac_count\":7",
           "backend_config: 'matmul_mac_count' is not what the program in serialize_ir_string says");
   refused("\"platform_target\":\"trn2\"", "\"platform_target\":\"trn3\"",
           "backend_config: 'platform_target' is not what the program in serialize_ir_string says");
-  refused("[[0,1]]", "[[0,0]]", "backend_config: 'operand_output_aliases' is not what the program in serialize_ir_string says");
+  refused("[[0,1]]", "[[0,0]]",
+          "backend_config: 'operand_output_aliases' is not what the program in serialize_ir_string says");
   refused("\"input_names\":[\"a\",\"b\"]", "\"input_names\":[\"b\",\"a\"]",
           "backend_config: 'input_names' is not what the program in serialize_ir_string says");
-  refused("gD8AQEBAgEA=", "gD8AQEBAgEE=", "backend_config: 'constant_values' is not what the program in serialize_ir_string says");
+  refused("gD8AQEBAgEA=", "gD8AQEBAgEE=",
+          "backend_config: 'constant_values' is not what the program in serialize_ir_string says");
   refused("\"kind\":\"float\"", "\"kind\":\"int\"", "backend_config: 'constant_values': an int has an integer value");
-  refused("\"kind\":\"float\"", "\"kind\":\"flaot\"", "backend_config: 'constant_values': an entry is {name, kind, value} with a known kind");
+  refused("\"kind\":\"float\"", "\"kind\":\"flaot\"",
+          "backend_config: 'constant_values': an entry is {name, kind, value} with a known kind");
   refused("\"kind\":\"bytes\",\"value\":\"AP/+\"", "\"kind\":\"bytes\",\"value\":\"AP/\"",
           "length is not a multiple of 4: text ends at offset 3 of the base64 text");
-  refused("\"opts\":{\"a\":1,\"b\":\"x\"}", "\"opts\":{\"b\":\"x\",\"a\":1}", "backend_config: 'opts': keys must be sorted");
-  refused("\"opts\":{\"a\":1", "\"opts\":{\"a\":null", "backend_config: 'opts': a value is true, false, a number or a string");
-  refused("\"9223372036854775807\"", "\"9223372036854775808\"", "backend_config: 'constant_values': an int has an integer value");
+  refused("\"opts\":{\"a\":1,\"b\":\"x\"}", "\"opts\":{\"b\":\"x\",\"a\":1}",
+          "backend_config: 'opts': keys must be sorted");
+  refused("\"opts\":{\"a\":1", "\"opts\":{\"a\":null",
+          "backend_config: 'opts': a value is true, false, a number or a string");
+  refused("\"9223372036854775807\"", "\"9223372036854775808\"",
+          "backend_config: 'constant_values': an int has an integer value");
   refused("\"9223372036854775807\"", "\"12\"", "backend_config: 'constant_values': an int has an integer value");
 }
 
@@ -157,7 +172,8 @@ static void single_byte_damage(void **state) {
       artifact_release(b);
     }
   }
-  /* What may be damaged unseen: values of scalars and options, names of scalars, names that only the text of the program holds, blanks. */
+  /* What may be damaged unseen: values of scalars and options, names of scalars, names that only the text of the
+   * program holds, blanks. */
   assert_in_range(accepted, 1, a->config_json_len);
   free(json);
   diag_free(&d);
@@ -184,8 +200,9 @@ static void cut_short(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(decodes_to_the_same), cmocka_unit_test(one_newline_may_follow), cmocka_unit_test(faults_are_named),
-      cmocka_unit_test(other_documents),     cmocka_unit_test(single_byte_damage),     cmocka_unit_test(cut_short),
+      cmocka_unit_test(decodes_to_the_same), cmocka_unit_test(one_newline_may_follow),
+      cmocka_unit_test(faults_are_named),    cmocka_unit_test(other_documents),
+      cmocka_unit_test(single_byte_damage),  cmocka_unit_test(cut_short),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,10 +24,25 @@ static Artifact *artifact_of(const Plan *p) {
 
 static void keys_are_in_order(void **state) {
   (void)state;
-  static const char *const keys[] = {
-      "kernel_version", "func_name", "grid", "has_collectives", "matmul_mac_count", "platform_target", "platform_target_is_fallback", "opts",
-      "serialize_dims", "serialize_ir_string", "tiled", "constant_values", "kernel_return", "result_is_sequence", "kernel_format", "mac_count",
-      "operand_output_aliases", "input_names", "output_names"};
+  static const char *const keys[] = {"kernel_version",
+                                     "func_name",
+                                     "grid",
+                                     "has_collectives",
+                                     "matmul_mac_count",
+                                     "platform_target",
+                                     "platform_target_is_fallback",
+                                     "opts",
+                                     "serialize_dims",
+                                     "serialize_ir_string",
+                                     "tiled",
+                                     "constant_values",
+                                     "kernel_return",
+                                     "result_is_sequence",
+                                     "kernel_format",
+                                     "mac_count",
+                                     "operand_output_aliases",
+                                     "input_names",
+                                     "output_names"};
   Artifact *a = artifact_of(&copy);
   encode(a);
   Arena arena;
@@ -63,30 +78,42 @@ static void check_text(Artifact *a, const char *before, const char *after) {
 static void plain_copy(void **state) {
   (void)state;
   Artifact *a = artifact_of(&copy);
-  check_text(a,
-             "{\"kernel_version\":1,\"func_name\":\"copy\",\"grid\":[],\"has_collectives\":false,\"matmul_mac_count\":0,"
-             "\"platform_target\":\"trn2\",\"platform_target_is_fallback\":false,\"opts\":{},\"serialize_dims\":{\"operands\":["
-             "{\"name\":\"a\",\"dtype\":\"float32\",\"shape\":[4,8]},{\"name\":\"b\",\"dtype\":\"bfloat16\",\"shape\":[4,8]}],"
-             "\"outputs\":[{\"name\":\"output_0\",\"dtype\":\"float32\",\"shape\":[4,8]}]},",
-             "\"tiled\":true,\"constant_values\":[],\"kernel_return\":[{\"name\":\"output_0\",\"dtype\":\"float32\",\"shape\":[4,8]}],"
-             "\"result_is_sequence\":false,\"kernel_format\":\"nkilua-mlir\",\"mac_count\":0,\"operand_output_aliases\":[],"
-             "\"input_names\":[\"a\",\"b\"],\"output_names\":[\"output_0\"]}");
+  check_text(
+      a,
+      "{\"kernel_version\":1,\"func_name\":\"copy\",\"grid\":[],\"has_collectives\":false,\"matmul_mac_count\":0,"
+      "\"platform_target\":\"trn2\",\"platform_target_is_fallback\":false,\"opts\":{},\"serialize_dims\":{\"operands\":"
+      "["
+      "{\"name\":\"a\",\"dtype\":\"float32\",\"shape\":[4,8]},{\"name\":\"b\",\"dtype\":\"bfloat16\",\"shape\":[4,8]}],"
+      "\"outputs\":[{\"name\":\"output_0\",\"dtype\":\"float32\",\"shape\":[4,8]}]},",
+      "\"tiled\":true,\"constant_values\":[],\"kernel_return\":[{\"name\":\"output_0\",\"dtype\":\"float32\",\"shape\":"
+      "[4,8]}],"
+      "\"result_is_sequence\":false,\"kernel_format\":\"nkilua-mlir\",\"mac_count\":0,\"operand_output_aliases\":[],"
+      "\"input_names\":[\"a\",\"b\"],\"output_names\":[\"output_0\"]}");
   artifact_release(a);
 }
 
 static void grid_alias_sequence(void **state) {
   (void)state;
-  const Plan p = {.name = "step", .returned = {0, -1}, .sequence = true, .write_operand = true, .target = TARGET_trn1, .fallback = true,
-                  .ngrid = 2, .grid = {2, 1}};
+  const Plan p = {.name = "step",
+                  .returned = {0, -1},
+                  .sequence = true,
+                  .write_operand = true,
+                  .target = TARGET_trn1,
+                  .fallback = true,
+                  .ngrid = 2,
+                  .grid = {2, 1}};
   Artifact *a = artifact_of(&p);
-  check_text(a,
-             "{\"kernel_version\":1,\"func_name\":\"step\",\"grid\":[2,1],\"has_collectives\":false,\"matmul_mac_count\":0,"
-             "\"platform_target\":\"trn1\",\"platform_target_is_fallback\":true,\"opts\":{},\"serialize_dims\":{\"operands\":["
-             "{\"name\":\"a\",\"dtype\":\"float32\",\"shape\":[4,8]},{\"name\":\"b\",\"dtype\":\"bfloat16\",\"shape\":[4,8]}],"
-             "\"outputs\":[{\"name\":\"a\",\"dtype\":\"float32\",\"shape\":[4,8]}]},",
-             "\"tiled\":true,\"constant_values\":[],\"kernel_return\":[{\"name\":\"a\",\"dtype\":\"float32\",\"shape\":[4,8]}],"
-             "\"result_is_sequence\":true,\"kernel_format\":\"nkilua-mlir\",\"mac_count\":0,\"operand_output_aliases\":[[0,0]],"
-             "\"input_names\":[\"a\",\"b\"],\"output_names\":[\"a\"]}");
+  check_text(
+      a,
+      "{\"kernel_version\":1,\"func_name\":\"step\",\"grid\":[2,1],\"has_collectives\":false,\"matmul_mac_count\":0,"
+      "\"platform_target\":\"trn1\",\"platform_target_is_fallback\":true,\"opts\":{},\"serialize_dims\":{\"operands\":["
+      "{\"name\":\"a\",\"dtype\":\"float32\",\"shape\":[4,8]},{\"name\":\"b\",\"dtype\":\"bfloat16\",\"shape\":[4,8]}],"
+      "\"outputs\":[{\"name\":\"a\",\"dtype\":\"float32\",\"shape\":[4,8]}]},",
+      "\"tiled\":true,\"constant_values\":[],\"kernel_return\":[{\"name\":\"a\",\"dtype\":\"float32\",\"shape\":[4,8]}]"
+      ","
+      "\"result_is_sequence\":true,\"kernel_format\":\"nkilua-mlir\",\"mac_count\":0,\"operand_output_aliases\":[[0,0]]"
+      ","
+      "\"input_names\":[\"a\",\"b\"],\"output_names\":[\"a\"]}");
   artifact_release(a);
 }
 
@@ -119,14 +146,19 @@ static void constant_kinds(void **state) {
                              {.name = "raw", .kind = CONST_STRING, .s = "\x00\xff\xfe", .len = 3},
                              {.name = "op", .kind = CONST_TOKEN, .s = "nl.exp", .len = 6},
                              {.name = "p", .kind = CONST_TUPLE, .items = items, .nitems = 2}};
-  assert_string_equal(constants_of(list, 12),
-                      "[{\"name\":\"n\",\"kind\":\"nil\",\"value\":null},{\"name\":\"t\",\"kind\":\"bool\",\"value\":true},"
-                      "{\"name\":\"i\",\"kind\":\"int\",\"value\":1},{\"name\":\"big\",\"kind\":\"int\",\"value\":\"-9223372036854775808\"},"
-                      "{\"name\":\"f\",\"kind\":\"float\",\"value\":1.0},{\"name\":\"z\",\"kind\":\"float\",\"value\":-0.0},"
-                      "{\"name\":\"x\",\"kind\":\"float\",\"value\":\"NaN\"},{\"name\":\"inf\",\"kind\":\"float\",\"value\":\"-Infinity\"},"
-                      "{\"name\":\"s\",\"kind\":\"string\",\"value\":\"a\\\"\\n\"},{\"name\":\"raw\",\"kind\":\"bytes\",\"value\":\"AP/+\"},"
-                      "{\"name\":\"op\",\"kind\":\"token\",\"value\":\"nl.exp\"},"
-                      "{\"name\":\"p\",\"kind\":\"tuple\",\"value\":[{\"kind\":\"int\",\"value\":2},{\"kind\":\"float\",\"value\":2.0}]}]");
+  assert_string_equal(
+      constants_of(list, 12),
+      "[{\"name\":\"n\",\"kind\":\"nil\",\"value\":null},{\"name\":\"t\",\"kind\":\"bool\",\"value\":true},"
+      "{\"name\":\"i\",\"kind\":\"int\",\"value\":1},{\"name\":\"big\",\"kind\":\"int\",\"value\":\"-"
+      "9223372036854775808\"},"
+      "{\"name\":\"f\",\"kind\":\"float\",\"value\":1.0},{\"name\":\"z\",\"kind\":\"float\",\"value\":-0.0},"
+      "{\"name\":\"x\",\"kind\":\"float\",\"value\":\"NaN\"},{\"name\":\"inf\",\"kind\":\"float\",\"value\":\"-"
+      "Infinity\"},"
+      "{\"name\":\"s\",\"kind\":\"string\",\"value\":\"a\\\"\\n\"},{\"name\":\"raw\",\"kind\":\"bytes\",\"value\":\"AP/"
+      "+\"},"
+      "{\"name\":\"op\",\"kind\":\"token\",\"value\":\"nl.exp\"},"
+      "{\"name\":\"p\",\"kind\":\"tuple\",\"value\":[{\"kind\":\"int\",\"value\":2},{\"kind\":\"float\",\"value\":2.0}]"
+      "}]");
 }
 
 static void constant_tensors_come_last(void **state) {
@@ -136,15 +168,19 @@ static void constant_tensors_come_last(void **state) {
   const ConstValue one = {.name = "n", .kind = CONST_INT, .i = 1};
   assert_true(artifact_set_constants(a, &one, 1));
   encode(a);
-  assert_non_null(strstr(a->config_json, "\"constant_values\":[{\"name\":\"n\",\"kind\":\"int\",\"value\":1},"
-                                         "{\"name\":\"table\",\"kind\":\"tensor\",\"dtype\":\"bfloat16\",\"shape\":[2,2],\"data\":\"gD8AQEBAgEA=\"}],"));
+  assert_non_null(strstr(
+      a->config_json,
+      "\"constant_values\":[{\"name\":\"n\",\"kind\":\"int\",\"value\":1},"
+      "{\"name\":\"table\",\"kind\":\"tensor\",\"dtype\":\"bfloat16\",\"shape\":[2,2],\"data\":\"gD8AQEBAgEA=\"}],"));
   artifact_release(a);
 }
 
 static void options_are_carried(void **state) {
   (void)state;
-  const KernelOpt opts[] = {{"debug", {.kind = CONST_BOOL, .b = true}}, {"level", {.kind = CONST_INT, .i = 3}},
-                            {"ratio", {.kind = CONST_FLOAT, .f = 0.5}}, {"tag", {.kind = CONST_STRING, .s = "x", .len = 1}}};
+  const KernelOpt opts[] = {{"debug", {.kind = CONST_BOOL, .b = true}},
+                            {"level", {.kind = CONST_INT, .i = 3}},
+                            {"ratio", {.kind = CONST_FLOAT, .f = 0.5}},
+                            {"tag", {.kind = CONST_STRING, .s = "x", .len = 1}}};
   Artifact *a = artifact_of(&copy);
   assert_true(artifact_set_opts(a, opts, 4));
   encode(a);
@@ -194,10 +230,10 @@ static void is_byte_stable(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(keys_are_in_order),          cmocka_unit_test(plain_copy),          cmocka_unit_test(grid_alias_sequence),
-      cmocka_unit_test(constant_kinds),             cmocka_unit_test(constant_tensors_come_last),
-      cmocka_unit_test(options_are_carried),        cmocka_unit_test(option_text_must_be_text),
-      cmocka_unit_test(is_byte_stable),
+      cmocka_unit_test(keys_are_in_order),          cmocka_unit_test(plain_copy),
+      cmocka_unit_test(grid_alias_sequence),        cmocka_unit_test(constant_kinds),
+      cmocka_unit_test(constant_tensors_come_last), cmocka_unit_test(options_are_carried),
+      cmocka_unit_test(option_text_must_be_text),   cmocka_unit_test(is_byte_stable),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* hlo_test.c -- spec/emit: HLO and StableHLO text around a custom-call. The config is replaced by a short one: its text is tested elsewhere. */
+/* hlo_test.c -- spec/emit: HLO and StableHLO text around a custom-call. The config is replaced by a short one: its text
+ * is tested elsewhere. */
 #include "module.h"
 
 static Artifact *artifact_of(const Plan *p) {
@@ -29,23 +30,28 @@ static void one_output(void **state) {
   const Plan p = {.name = "step", .returned = {0, -1}, .write_operand = true, .target = TARGET_trn2};
   Artifact *a = artifact_of(&p);
   a->has_collectives = true;
-  check(a, hlo_text,
-        "HloModule jit_step, input_output_alias={ {}: (0, {}, may-alias) }, "
-        "entry_computation_layout={(f32[4,8]{1,0}, bf16[4,8]{1,0})->f32[4,8]{1,0}}\n\n"
-        "ENTRY %main (a: f32[4,8], b: bf16[4,8]) -> f32[4,8] {\n"
-        "  %a = f32[4,8]{1,0} parameter(0)\n"
-        "  %b = bf16[4,8]{1,0} parameter(1)\n"
-        "  ROOT %custom-call.0 = f32[4,8]{1,0} custom-call(%a, %b), custom_call_target=\"AwsNeuronCustomNativeKernel\", "
-        "output_to_operand_aliasing={{}: (0, {})}, api_version=API_VERSION_STATUS_RETURNING, frontend_attributes={has_collectives=\"1\"}, "
-        "metadata={op_type=\"nki\" op_name=\"nkilua/jit_step\" source_file=\"k.lua\" source_line=3}, backend_config=\"eyJhIjoxfQ==\"\n"
-        "}\n");
+  check(
+      a, hlo_text,
+      "HloModule jit_step, input_output_alias={ {}: (0, {}, may-alias) }, "
+      "entry_computation_layout={(f32[4,8]{1,0}, bf16[4,8]{1,0})->f32[4,8]{1,0}}\n\n"
+      "ENTRY %main (a: f32[4,8], b: bf16[4,8]) -> f32[4,8] {\n"
+      "  %a = f32[4,8]{1,0} parameter(0)\n"
+      "  %b = bf16[4,8]{1,0} parameter(1)\n"
+      "  ROOT %custom-call.0 = f32[4,8]{1,0} custom-call(%a, %b), custom_call_target=\"AwsNeuronCustomNativeKernel\", "
+      "output_to_operand_aliasing={{}: (0, {})}, api_version=API_VERSION_STATUS_RETURNING, "
+      "frontend_attributes={has_collectives=\"1\"}, "
+      "metadata={op_type=\"nki\" op_name=\"nkilua/jit_step\" source_file=\"k.lua\" source_line=3}, "
+      "backend_config=\"eyJhIjoxfQ==\"\n"
+      "}\n");
   check(a, stablehlo_text,
         "module @jit_step attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {\n"
         "  func.func public @main(%arg0: tensor<4x8xf32> {tf.aliasing_output = 0 : i32}, %arg1: tensor<4x8xbf16>) -> "
         "(tensor<4x8xf32> {jax.result_info = \"result\"}) {\n"
-        "    %0 = stablehlo.custom_call @AwsNeuronCustomNativeKernel(%arg0, %arg1) {api_version = 2 : i32, backend_config = \"eyJhIjoxfQ==\", "
+        "    %0 = stablehlo.custom_call @AwsNeuronCustomNativeKernel(%arg0, %arg1) {api_version = 2 : i32, "
+        "backend_config = \"eyJhIjoxfQ==\", "
         "mhlo.frontend_attributes = {has_collectives = \"1\"}, operand_layouts = [dense<[1, 0]> : tensor<2xindex>, "
-        "dense<[1, 0]> : tensor<2xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], "
+        "dense<[1, 0]> : tensor<2xindex>], output_operand_aliases = "
+        "[#stablehlo.output_operand_alias<output_tuple_indices = [], "
         "operand_index = 0, operand_tuple_indices = []>], result_layouts = [dense<[1, 0]> : tensor<2xindex>]} : "
         "(tensor<4x8xf32>, tensor<4x8xbf16>) -> tensor<4x8xf32>\n"
         "    return %0 : tensor<4x8xf32>\n"
@@ -56,7 +62,12 @@ static void one_output(void **state) {
 
 static void two_outputs_with_a_constant(void **state) {
   (void)state;
-  const Plan p = {.name = "two", .fresh = 1, .returned = {10, 0, -1}, .constant = true, .write_operand = true, .target = TARGET_trn2};
+  const Plan p = {.name = "two",
+                  .fresh = 1,
+                  .returned = {10, 0, -1},
+                  .constant = true,
+                  .write_operand = true,
+                  .target = TARGET_trn2};
   Artifact *a = artifact_of(&p);
   a->call_target = EMIT_TARGET_TORCH;
   check(a, hlo_text,
@@ -66,9 +77,11 @@ static void two_outputs_with_a_constant(void **state) {
         "  %a = f32[4,8]{1,0} parameter(0)\n"
         "  %b = bf16[4,8]{1,0} parameter(1)\n"
         "  %constant.0 = bf16[2,2]{1,0} constant({ { 1.0, 2.0 }, { 3.0, 4.0 } })\n"
-        "  %custom-call.0 = (bf16[2,2]{1,0}, f32[4,8]{1,0}) custom-call(%a, %b, %constant.0), custom_call_target=\"AwsNeuronNkiKernel\", "
+        "  %custom-call.0 = (bf16[2,2]{1,0}, f32[4,8]{1,0}) custom-call(%a, %b, %constant.0), "
+        "custom_call_target=\"AwsNeuronNkiKernel\", "
         "output_to_operand_aliasing={{1}: (0, {})}, api_version=API_VERSION_STATUS_RETURNING, "
-        "metadata={op_type=\"nki\" op_name=\"nkilua/jit_two\" source_file=\"k.lua\" source_line=3}, backend_config=\"eyJhIjoxfQ==\"\n"
+        "metadata={op_type=\"nki\" op_name=\"nkilua/jit_two\" source_file=\"k.lua\" source_line=3}, "
+        "backend_config=\"eyJhIjoxfQ==\"\n"
         "  %get-tuple-element.0 = bf16[2,2]{1,0} get-tuple-element(%custom-call.0), index=0\n"
         "  %get-tuple-element.1 = f32[4,8]{1,0} get-tuple-element(%custom-call.0), index=1\n"
         "  ROOT %tuple.0 = (bf16[2,2]{1,0}, f32[4,8]{1,0}) tuple(%get-tuple-element.0, %get-tuple-element.1)\n"
@@ -78,9 +91,12 @@ static void two_outputs_with_a_constant(void **state) {
         "  func.func public @main(%arg0: tensor<4x8xf32> {tf.aliasing_output = 1 : i32}, %arg1: tensor<4x8xbf16>) -> "
         "(tensor<2x2xbf16> {jax.result_info = \"result[0]\"}, tensor<4x8xf32> {jax.result_info = \"result[1]\"}) {\n"
         "    %cst0 = stablehlo.constant dense<\"0x803F004040408040\"> : tensor<2x2xbf16>\n"
-        "    %0:2 = stablehlo.custom_call @AwsNeuronNkiKernel(%arg0, %arg1, %cst0) {api_version = 2 : i32, backend_config = \"eyJhIjoxfQ==\", "
-        "operand_layouts = [dense<[1, 0]> : tensor<2xindex>, dense<[1, 0]> : tensor<2xindex>, dense<[1, 0]> : tensor<2xindex>], "
-        "output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [1], operand_index = 0, operand_tuple_indices = []>], "
+        "    %0:2 = stablehlo.custom_call @AwsNeuronNkiKernel(%arg0, %arg1, %cst0) {api_version = 2 : i32, "
+        "backend_config = \"eyJhIjoxfQ==\", "
+        "operand_layouts = [dense<[1, 0]> : tensor<2xindex>, dense<[1, 0]> : tensor<2xindex>, dense<[1, 0]> : "
+        "tensor<2xindex>], "
+        "output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [1], operand_index = 0, "
+        "operand_tuple_indices = []>], "
         "result_layouts = [dense<[1, 0]> : tensor<2xindex>, dense<[1, 0]> : tensor<2xindex>]} : "
         "(tensor<4x8xf32>, tensor<4x8xbf16>, tensor<2x2xbf16>) -> (tensor<2x2xbf16>, tensor<4x8xf32>)\n"
         "    return %0#0, %0#1 : tensor<2x2xbf16>, tensor<4x8xf32>\n"
@@ -115,7 +131,8 @@ static void sequence_of_one(void **state) {
 /* Words that HLO's lexer does not take for names. */
 static void illegal_names(void **state) {
   (void)state;
-  const Plan p = {.name = "my kernel-1", .arg = {"bf16", "inf"}, .returned = {0, -1}, .write_operand = true, .target = TARGET_trn2};
+  const Plan p = {
+      .name = "my kernel-1", .arg = {"bf16", "inf"}, .returned = {0, -1}, .write_operand = true, .target = TARGET_trn2};
   Artifact *a = artifact_of(&p);
   Text out;
   Diag d;
@@ -123,7 +140,8 @@ static void illegal_names(void **state) {
   diag_init(&d, alloc_std);
   assert_true(hlo_text(a, &out, &d));
   assert_non_null(strstr(text_str(&out), "HloModule jit_my_kernel-1, "));
-  assert_non_null(strstr(text_str(&out), "ENTRY %main (bf16_: f32[4,8], inf_: bf16[4,8]) -> f32[4,8] {\n  %bf16_ = f32"));
+  assert_non_null(
+      strstr(text_str(&out), "ENTRY %main (bf16_: f32[4,8], inf_: bf16[4,8]) -> f32[4,8] {\n  %bf16_ = f32"));
   assert_non_null(strstr(text_str(&out), "custom-call(%bf16_, %inf_)"));
   text_clear(&out);
   assert_true(stablehlo_text(a, &out, &d));

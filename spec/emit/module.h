@@ -13,13 +13,13 @@
 #include "trace.h"
 
 typedef struct Plan {
-  const char *name;     /* kernel */
-  const char *arg[2];   /* operands, f32 [4,8] and bf16 [4,8] */
-  int fresh;            /* outputs the kernel allocates: copies of operand 0 */
-  int returned[3];      /* outputs: operand i as i, fresh tensor i as 10 + i; ends with -1 */
-  bool sequence;        /* returned as a list */
-  bool constant;        /* fresh tensor 0 is a copy of a constant [2,2] bf16 instead */
-  bool write_operand;   /* operand 0 is stored to */
+  const char *name;   /* kernel */
+  const char *arg[2]; /* operands, f32 [4,8] and bf16 [4,8] */
+  int fresh;          /* outputs the kernel allocates: copies of operand 0 */
+  int returned[3];    /* outputs: operand i as i, fresh tensor i as 10 + i; ends with -1 */
+  bool sequence;      /* returned as a list */
+  bool constant;      /* fresh tensor 0 is a copy of a constant [2,2] bf16 instead */
+  bool write_operand; /* operand 0 is stored to */
   Target target;
   bool fallback;
   int ngrid;
@@ -48,10 +48,17 @@ static inline void plan_program(Trace *t, const Plan *p) {
   static const unsigned char bf16[8] = {0x80, 0x3f, 0x00, 0x40, 0x40, 0x40, 0x80, 0x40}; /* 1 2 3 4 */
   assert_true(tr_begin_program(t));
   const IrTile *arg[2], *fresh[2], *out[3];
-  for (int i = 0; i < 2; i++) arg[i] = tr_operand(t, p->arg[i] ? p->arg[i] : i ? "b" : "a", i ? DT_bfloat16 : DT_float32, 2, shape);
+  for (int i = 0; i < 2; i++)
+    arg[i] = tr_operand(t, p->arg[i] ? p->arg[i] : i ? "b" : "a", i ? DT_bfloat16 : DT_float32, 2, shape);
   for (int i = 0; i < p->fresh; i++) {
     const IrTile *src = arg[0];
-    IrBufSpec spec = {.kind = BUF_CONST, .space = SP_private_hbm, .dtype = DT_bfloat16, .rank = 2, .shape = small, .name = "table", .data = bf16};
+    IrBufSpec spec = {.kind = BUF_CONST,
+                      .space = SP_private_hbm,
+                      .dtype = DT_bfloat16,
+                      .rank = 2,
+                      .shape = small,
+                      .name = "table",
+                      .data = bf16};
     if (p->constant && i == 0) assert_non_null(src = tr_constant(t, &spec));
     const IrBuf *b = t->f->bufs[src->buf];
     fresh[i] = plan_alloc(t, SP_shared_hbm, b->dtype, b->shape, NULL);
@@ -65,12 +72,17 @@ static inline void plan_program(Trace *t, const Plan *p) {
     plan_copy(t, arg[0], tile);
   }
   uint32_t n = 0;
-  for (; n < 3 && p->returned[n] >= 0; n++) out[n] = p->returned[n] >= 10 ? fresh[p->returned[n] - 10] : arg[p->returned[n]];
+  for (; n < 3 && p->returned[n] >= 0; n++)
+    out[n] = p->returned[n] >= 10 ? fresh[p->returned[n] - 10] : arg[p->returned[n]];
   if (!tr_return(t, out, n, p->sequence || n > 1) || !tr_end_program(t)) fail_msg("%s", diag_message(t->d));
 }
 
 static inline IrModule *plan_module(const Plan *p, Diag *d) {
-  TraceSpec spec = {.func_name = p->name, .target = p->target, .target_is_fallback = p->fallback, .ngrid = p->ngrid, .max_instr = 1000};
+  TraceSpec spec = {.func_name = p->name,
+                    .target = p->target,
+                    .target_is_fallback = p->fallback,
+                    .ngrid = p->ngrid,
+                    .max_instr = 1000};
   memcpy(spec.grid, p->grid, sizeof p->grid);
   Trace *t = tr_open(alloc_std, &spec, d);
   if (!t) fail_msg("%s", diag_message(d));

@@ -1,4 +1,5 @@
-/* alias_test.c -- spec/framework: generate_operand_output_aliases and what it refuses; which operands a kernel writes. */
+/* alias_test.c -- spec/framework: generate_operand_output_aliases and what it refuses; which operands a kernel writes.
+ */
 #include "module.h"
 
 static IrModule *module_of(const Plan *p) {
@@ -63,12 +64,16 @@ static void other_buffers(void **state) {
   IrFunc *f = m->func[0];
   for (uint32_t b = 0; b < f->nbufs; b++)
     if (f->bufs[b]->kind == BUF_CONST) f->rets[0] = b;
-  refused(m, "kernel k: output 0 is the constant tensor 'table'; only an operand or a tensor the kernel allocated can be returned");
+  refused(m,
+          "kernel k: output 0 is the constant tensor 'table'; only an operand or a tensor the kernel allocated can be "
+          "returned");
   m = module_of(&p);
   f = m->func[0];
   f->bufs[f->rets[0]]->kind = BUF_VIEW;
   f->bufs[f->rets[0]]->base = 1;
-  refused(m, "kernel k: output 0 is a reinterpretation of operand 1 ('b'): return the whole tensor with its own shape and dtype, or store into a new one");
+  refused(m,
+          "kernel k: output 0 is a reinterpretation of operand 1 ('b'): return the whole tensor with its own shape and "
+          "dtype, or store into a new one");
 }
 
 static void written_and_read(void **state) {

@@ -25,7 +25,8 @@ static bool same(const FwRequest *a, const FwRequest *b) {
 }
 
 static FwRequest base(const FwArg *args, uint32_t n) {
-  return (FwRequest){.func_name = "k", .target = TARGET_trn2, .args = args, .nargs = n, .captured = "c", .ncaptured = 1};
+  return (FwRequest){
+      .func_name = "k", .target = TARGET_trn2, .args = args, .nargs = n, .captured = "c", .ncaptured = 1};
 }
 
 static void every_field_counts(void **state) {
@@ -94,7 +95,8 @@ static void constants_differ_by_type_and_bits(void **state) {
       if (same(&ra, &rb) != (i == k)) fail_msg("values %d and %d", i, k);
     }
   }
-  const FwArg nan = {.name = "c", .value = {.kind = CONST_FLOAT, .f = (double)NAN}}, minus = {.name = "c", .value = {.kind = CONST_FLOAT, .f = -(double)NAN}};
+  const FwArg nan = {.name = "c", .value = {.kind = CONST_FLOAT, .f = (double)NAN}},
+              minus = {.name = "c", .value = {.kind = CONST_FLOAT, .f = -(double)NAN}};
   const FwRequest ra = base(&nan, 1), rb = base(&minus, 1);
   assert_true(same(&ra, &rb));
 }
@@ -102,8 +104,10 @@ static void constants_differ_by_type_and_bits(void **state) {
 /* Texts side by side never run into one another. */
 static void no_two_lists_spell_the_same(void **state) {
   (void)state;
-  const FwArg ab[] = {{.name = "x", .value = {.kind = CONST_STRING, .s = "a", .len = 1}}, {.name = "y", .value = {.kind = CONST_STRING, .s = "b", .len = 1}}};
-  const FwArg abc[] = {{.name = "x", .value = {.kind = CONST_STRING, .s = "ab", .len = 2}}, {.name = "y", .value = {.kind = CONST_STRING, .s = "", .len = 0}}};
+  const FwArg ab[] = {{.name = "x", .value = {.kind = CONST_STRING, .s = "a", .len = 1}},
+                      {.name = "y", .value = {.kind = CONST_STRING, .s = "b", .len = 1}}};
+  const FwArg abc[] = {{.name = "x", .value = {.kind = CONST_STRING, .s = "ab", .len = 2}},
+                       {.name = "y", .value = {.kind = CONST_STRING, .s = "", .len = 0}}};
   const FwRequest a = base(ab, 2), b = base(abc, 2);
   assert_false(same(&a, &b));
 }
@@ -114,7 +118,10 @@ static void bytes_are_fixed(void **state) {
   const FwArg arg = {.name = "n", .value = {.kind = CONST_INT, .i = 258}};
   const FwRequest r = base(&arg, 1);
   Text key = key_of(&r);
-  const char tail[] = "\1\0\0\0\0\0\0\0n" "i\2\1\0\0\0\0\0\0" "\1\0\0\0\0\0\0\0c";
+  const char tail[] =
+      "\1\0\0\0\0\0\0\0n"
+      "i\2\1\0\0\0\0\0\0"
+      "\1\0\0\0\0\0\0\0c";
   assert_true(key.len > sizeof tail - 1);
   assert_memory_equal(key.data + key.len - (sizeof tail - 1), tail, sizeof tail - 1);
   text_free(&key);

@@ -33,13 +33,16 @@ static bool encode(void *ud, const FwRequest *r, Artifact *a, Diag *d) {
   return config_encode(a, d);
 }
 
-static FwPipeline pipeline_of(Fake *fake) { return (FwPipeline){.ud = fake, .specialize_and_call = trace, .encode_backend_config = encode}; }
+static FwPipeline pipeline_of(Fake *fake) {
+  return (FwPipeline){.ud = fake, .specialize_and_call = trace, .encode_backend_config = encode};
+}
 
 static const Plan plan = {.name = "k", .returned = {0, -1}, .write_operand = true, .target = TARGET_trn2};
 static const FwArg args[] = {{.name = "a", .is_tensor = true, .dtype = DT_float32, .rank = 2, .shape = {4, 8}},
                              {.name = "c", .value = {.kind = CONST_INT, .i = 7}},
                              {.name = "b", .is_tensor = true, .dtype = DT_bfloat16, .rank = 2, .shape = {4, 8}}};
-static const FwRequest request = {.func_name = "k", .target = TARGET_trn2, .args = args, .nargs = 3, .captured = "x", .ncaptured = 1};
+static const FwRequest request = {
+    .func_name = "k", .target = TARGET_trn2, .args = args, .nargs = 3, .captured = "x", .ncaptured = 1};
 
 static void a_hit_is_the_same_artifact(void **state) {
   (void)state;
@@ -151,7 +154,8 @@ static void without_a_cache_every_call_traces(void **state) {
   FwPipeline p = pipeline_of(&fake);
   Diag d;
   diag_init(&d, alloc_std);
-  const Artifact *a = fw_specialize(NULL, &p, &request, alloc_std, &d), *b = fw_specialize(NULL, &p, &request, alloc_std, &d);
+  const Artifact *a = fw_specialize(NULL, &p, &request, alloc_std, &d),
+                 *b = fw_specialize(NULL, &p, &request, alloc_std, &d);
   assert_ptr_not_equal(a, b);
   assert_string_equal(a->cache_key, b->cache_key);
   assert_string_equal(a->backend_config, b->backend_config);
@@ -183,8 +187,8 @@ static void a_trace_may_use_the_cache(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_hit_is_the_same_artifact), cmocka_unit_test(a_hit_allocates_nothing),
-      cmocka_unit_test(impure_runs_are_not_stored), cmocka_unit_test(failures_are_not_stored),
+      cmocka_unit_test(a_hit_is_the_same_artifact),        cmocka_unit_test(a_hit_allocates_nothing),
+      cmocka_unit_test(impure_runs_are_not_stored),        cmocka_unit_test(failures_are_not_stored),
       cmocka_unit_test(without_a_cache_every_call_traces), cmocka_unit_test(a_trace_may_use_the_cache),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,15 +40,18 @@ static void unknown_names_are_errors(void **state) {
   Answer a = ask("trn22", NULL);
   assert_false(a.ok);
   assert_int_equal(a.d.id, ERR_unknown_platform_target);
-  assert_non_null(strstr(diag_message(&a.d), "platform_target: no platform target 'trn22' (did you mean 'trn2'?); targets are trn1, "));
+  assert_non_null(strstr(diag_message(&a.d),
+                         "platform_target: no platform target 'trn22' (did you mean 'trn2'?); targets are trn1, "));
   diag_free(&a.d);
   a = ask(NULL, "h100");
   assert_false(a.ok);
-  assert_non_null(strstr(diag_message(&a.d), "NEURON_PLATFORM_TARGET_OVERRIDE: no platform target 'h100'; targets are trn1, "));
+  assert_non_null(
+      strstr(diag_message(&a.d), "NEURON_PLATFORM_TARGET_OVERRIDE: no platform target 'h100'; targets are trn1, "));
   diag_free(&a.d);
 }
 
-/* Neither named nor known from the machine (no test machine is one): trn1, said to be a guess. An empty variable is none. */
+/* Neither named nor known from the machine (no test machine is one): trn1, said to be a guess. An empty variable is
+ * none. */
 static void guess(void **state) {
   (void)state;
   for (int i = 0; i < 2; i++) {
@@ -72,7 +75,8 @@ static void grids(void **state) {
   (void)state;
   FwRequest r = {.func_name = "k", .target = TARGET_trn1, .ngrid = 2, .grid = {4, 2}};
   check_grid(&r, false, NULL);
-  check_grid(&r, true, "kernel k: a grid over several physical cores needs trn2, trn2n or trn3; the target is trn1, which has 1");
+  check_grid(&r, true,
+             "kernel k: a grid over several physical cores needs trn2, trn2n or trn3; the target is trn1, which has 1");
   r.target = TARGET_trn2;
   check_grid(&r, true, NULL);
   r.grid[1] = 0;

@@ -68,6 +68,8 @@ static void locations_are_interned(void **state) {
       }
   assert_int_equal(x.m->nlocs, 501);
   uint32_t a = ir_loc(x.m, "f1.lua", 1, false, 0);
+  assert_int_not_equal(ir_loc(x.m, "f2.lua", 1, false, 0), a); /* only the file differs from the call before */
+  a = ir_loc(x.m, "f1.lua", 1, false, 0);
   assert_int_not_equal(ir_loc(x.m, "f1.lua", 1, true, 0), a);
   assert_int_not_equal(ir_loc(x.m, "f1.lua", 1, false, a), a);
   assert_int_equal(ir_loc(x.m, "f1.lua", 1, false, 0), a);
@@ -75,7 +77,9 @@ static void locations_are_interned(void **state) {
   assert_int_equal(ir_iter(x.m, 0, a, 3), i);
   assert_int_not_equal(ir_iter(x.m, i, a, 3), i);
   assert_int_not_equal(ir_iter(x.m, 0, a, 4), i);
-  for (int k = 0; k < 1000; k++) ir_iter(x.m, i, a, k);
+  uint32_t n = x.m->niters;
+  for (int64_t k = 0; k < 3000; k++) ir_iter(x.m, (uint32_t)(k % 1000) + 7, a + (uint32_t)k / 1000, 3);
+  assert_int_equal(x.m->niters, n + 3000);
   assert_int_equal(ir_iter(x.m, 0, a, 3), i);
   fix_close(&x);
 }

@@ -24,10 +24,12 @@ static void matmul_sizes(void **state) {
          "flip[128,512]");
   REFUSE(&x, matmul(&x, PSUM(&x, float32, "w", 64, 513), st, SBUF(&x, bfloat16, "mv2", 128, 513)),
          size_of_dimension_exceed_arch_limit, "free size of moving", "513", "512", "mv2[128,513]");
-  REFUSE(&x, matmul(&x, PSUM(&x, float32, "t", 128, 8), SBUF(&x, bfloat16, "st2", 128, 129), SBUF(&x, bfloat16, "m8", 128, 8)),
-         size_of_dimension_exceed_arch_limit, "free size of stationary", "129", "128");
-  REFUSE(&x, matmul(&x, PSUM(&x, float32, "u", 64, 512), st, SBUF(&x, bfloat16, "k64", 64, 512)), num_partition_mismatch,
-         "stationary and moving");
+  REFUSE(
+      &x,
+      matmul(&x, PSUM(&x, float32, "t", 128, 8), SBUF(&x, bfloat16, "st2", 128, 129), SBUF(&x, bfloat16, "m8", 128, 8)),
+      size_of_dimension_exceed_arch_limit, "free size of stationary", "129", "128");
+  REFUSE(&x, matmul(&x, PSUM(&x, float32, "u", 64, 512), st, SBUF(&x, bfloat16, "k64", 64, 512)),
+         num_partition_mismatch, "stationary and moving");
   REFUSE(&x, matmul(&x, SBUF(&x, float32, "s", 64, 512), st, mv), unsupported_memory, "dst must be in psum");
   REFUSE(&x, matmul(&x, PSUM(&x, float32, "v", 64, 512), PSUM(&x, bfloat16, "pst", 128, 64), mv), unsupported_memory,
          "stationary must be in sbuf");
@@ -50,7 +52,8 @@ static void matmul_banks(void **state) {
   REFUSE(&x, ins, psum_bank, "dst uses bytes 1024..3071", "2048");
   fix_close(&x);
   fix_open(&x, TARGET_trn3); /* gen4: a whole partition */
-  ins = matmul(&x, PSUM(&x, float32, "big", 128, 4096), SBUF(&x, bfloat16, "st", 128, 128), SBUF(&x, bfloat16, "mv", 128, 4096));
+  ins = matmul(&x, PSUM(&x, float32, "big", 128, 4096), SBUF(&x, bfloat16, "st", 128, 128),
+               SBUF(&x, bfloat16, "mv", 128, 4096));
   accept(&x, ins);
   fix_close(&x);
 }
@@ -133,6 +136,10 @@ static void matmul_modes(void **state) {
                SBUF(&x, float8_e4m3, "mv", 64, 2, 128));
   set(ins, "perf_mode", VI(matmul_perf_mode_double_row));
   REFUSE(&x, ins, argument_generation, "double_row needs gen3", "trn1 is gen2");
+  ins = matmul(&x, PSUM(&x, float32, "d2", 32, 8), SBUF(&x, bfloat16, "s2", 32, 32), SBUF(&x, bfloat16, "m2", 32, 8));
+  set(ins, "tile_size", INTS(2, 32, 64));
+  set(ins, "tile_position", INTS(2, 0, 0));
+  REFUSE(&x, ins, instruction_invalid, "tile_size has 32 rows; legal are 64 or 128");
   fix_close(&x);
 }
 
@@ -183,11 +190,21 @@ static void copies_and_fills(void **state) {
     DType d;
     double value;
     bool legal;
-  } rows[] = {{DT_int8, 127, true},        {DT_int8, 128, false},          {DT_int8, 1.5, false},
-              {DT_uint8, -1, false},       {DT_bool_, 1, true},            {DT_bool_, 2, false},
-              {DT_uint32, 4294967295.0, true}, {DT_float32, 1.5, true},    {DT_float8_e5m2_x4, 0, true},
-              {DT_float8_e5m2_x4, 1, false}, {DT_float8_e8m0fnu, 0.5, true}, {DT_float8_e8m0fnu, 3, false},
-              {DT_float8_e8m0fnu, 0x1p-127, true}, {DT_float8_e8m0fnu, 0x1p128, false}, {DT_float8_e8m0fnu, 0, false}};
+  } rows[] = {{DT_int8, 127, true},
+              {DT_int8, 128, false},
+              {DT_int8, 1.5, false},
+              {DT_uint8, -1, false},
+              {DT_bool_, 1, true},
+              {DT_bool_, 2, false},
+              {DT_uint32, 4294967295.0, true},
+              {DT_float32, 1.5, true},
+              {DT_float8_e5m2_x4, 0, true},
+              {DT_float8_e5m2_x4, 1, false},
+              {DT_float8_e8m0fnu, 0.5, true},
+              {DT_float8_e8m0fnu, 3, false},
+              {DT_float8_e8m0fnu, 0x1p-127, true},
+              {DT_float8_e8m0fnu, 0x1p128, false},
+              {DT_float8_e8m0fnu, 0, false}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     ins = new_ins(&x, OP_memset);
     set(ins, "dst", VB(&x, new_buf(&x, BUF_ALLOC, SP_sbuf, rows[i].d, "m", SHAPE(128, 8))));
@@ -209,8 +226,11 @@ static void scalar_engine_pairs(void **state) {
   static const struct {
     Alu op0, op1;
     bool legal;
-  } rows[] = {{ALU_multiply, ALU_add, true}, {ALU_multiply, ALU_none, true}, {ALU_add, ALU_none, true},
-              {ALU_add, ALU_multiply, false}, {ALU_add, ALU_add, false}};
+  } rows[] = {{ALU_multiply, ALU_add, true},
+              {ALU_multiply, ALU_none, true},
+              {ALU_add, ALU_none, true},
+              {ALU_add, ALU_multiply, false},
+              {ALU_add, ALU_add, false}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     IrIns *ins = new_ins(&x, OP_tensor_scalar);
     set(ins, "dst", VB(&x, a));
@@ -243,7 +263,8 @@ static void activations(void **state) {
   (void)state;
   Fix x;
   fix_open(&x, TARGET_trn1);
-  IrBuf *a = SBUF(&x, float32, "a", 128, 8), *col = SBUF(&x, bfloat16, "col", 128, 1), *icol = SBUF(&x, tfloat32, "tcol", 128, 1);
+  IrBuf *a = SBUF(&x, float32, "a", 128, 8), *col = SBUF(&x, bfloat16, "col", 128, 1),
+        *icol = SBUF(&x, tfloat32, "tcol", 128, 1);
   IrBuf *fcol = SBUF(&x, float32, "fcol", 128, 1);
   IrIns *ins = act(&x, OP_activation, a, ACT_exp);
   accept(&x, ins);
@@ -291,7 +312,8 @@ static void statistics(void **state) {
   (void)state;
   Fix x;
   fix_open(&x, TARGET_trn2);
-  IrBuf *six = SBUF(&x, float32, "six", 128, 6), *two = SBUF(&x, float32, "two", 128, 2), *data = SBUF(&x, float32, "data", 128, 512);
+  IrBuf *six = SBUF(&x, float32, "six", 128, 6), *two = SBUF(&x, float32, "two", 128, 2),
+        *data = SBUF(&x, float32, "data", 128, 512);
   IrIns *ins = new_ins(&x, OP_bn_stats);
   set(ins, "dst", VB(&x, six));
   set(ins, "data", VB(&x, data));
@@ -392,108 +414,13 @@ static void patterns(void **state) {
   fix_close(&x);
 }
 
-static void dma_modes(void **state) {
-  (void)state;
-  Fix x;
-  fix_open(&x, TARGET_trn2);
-  IrBuf *h = HBM(&x, float32, "h", 64, 8), *s = SBUF(&x, float32, "s", 64, 8), *bf = SBUF(&x, bfloat16, "bf", 64, 8);
-  IrBuf *idx = SBUF(&x, int32, "idx", 64, 1);
-  const IrTile *rows = view_vector_select(&x.v, whole(&x, h), 0, whole(&x, idx));
-  IrIns *ins = new_ins(&x, OP_dma_copy);
-  set(ins, "dst", VB(&x, s));
-  set(ins, "src", VB(&x, h));
-  set(ins, "oob_mode", VI(oob_mode_skip));
-  REFUSE(&x, ins, argument_value, "oob_mode is skip", "run-time offset");
-  set(ins, "src", VT(rows));
-  accept(&x, ins);
-  set(ins, "dge_mode", VI(dge_mode_none));
-  REFUSE(&x, ins, argument_value, "dge_mode is none", "swdge");
-  set(ins, "dge_mode", VI(dge_mode_hwdge));
-  REFUSE(&x, ins, argument_value, "dge_mode is hwdge", "vector offset");
-  set(ins, "dge_mode", VI(dge_mode_swdge));
-  accept(&x, ins);
-  set(ins, "dst", VT(rows));
-  REFUSE(&x, ins, instruction_invalid, "only one of dst and src");
-  set(ins, "dst", VB(&x, bf));
-  set(ins, "src", VB(&x, h));
-  set(ins, "oob_mode", VI(oob_mode_error));
-  set(ins, "dge_mode", VI(dge_mode_hwdge));
-  REFUSE(&x, ins, dtype_mismatch, "hwdge", "bfloat16", "float32");
-  set(ins, "dst", VB(&x, s));
-  set(ins, "engine", VI(engine_sync));
-  accept(&x, ins);
-  set(ins, "dge_mode", VI(dge_mode_swdge));
-  REFUSE(&x, ins, argument_value, "engine is sync", "hwdge only");
-  set(ins, "engine", VI(engine_gpsimd));
-  accept(&x, ins);
-  set(ins, "dge_mode", VI(dge_mode_hwdge));
-  REFUSE(&x, ins, argument_value, "engine is gpsimd", "swdge only");
-  set(ins, "engine", VI(engine_vector));
-  REFUSE(&x, ins, engine_set, "vector is not one of scalar, sync, gpsimd");
-  set(ins, "engine", VI(engine_unknown));
-  set(ins, "priority", VI(1));
-  REFUSE(&x, ins, argument_generation, "priority needs gen4");
-  fix_close(&x);
-  fix_open(&x, TARGET_trn1);
-  ins = new_ins(&x, OP_dma_copy);
-  set(ins, "dst", VB(&x, SBUF(&x, float32, "s", 64, 8)));
-  set(ins, "src", VB(&x, HBM(&x, float32, "h", 64, 8)));
-  set(ins, "dge_mode", VI(dge_mode_hwdge));
-  REFUSE(&x, ins, argument_generation, "hwdge needs gen3");
-  set(ins, "dge_mode", VI(dge_mode_unknown));
-  set(ins, "engine", VI(engine_scalar));
-  REFUSE(&x, ins, argument_generation, "engine scalar or sync");
-  fix_close(&x);
-  fix_open(&x, TARGET_trn3);
-  ins = new_ins(&x, OP_dma_copy);
-  set(ins, "dst", VB(&x, SBUF(&x, float32, "s", 64, 8)));
-  set(ins, "src", VB(&x, HBM(&x, float8_e5m2_x4, "h", 64, 8)));
-  REFUSE(&x, ins, dtype_mismatch, "packed and scale types do not convert");
-  set(ins, "src", VB(&x, HBM(&x, float32, "h2", 64, 8)));
-  set(ins, "priority", VI(4));
-  REFUSE(&x, ins, argument_range, "priority is 4", "0..3");
-  fix_close(&x);
-}
-
-static void dma_transposes(void **state) {
-  (void)state;
-  Fix x;
-  fix_open(&x, TARGET_trn2);
-  IrIns *ins = new_ins(&x, OP_dma_transpose);
-  set(ins, "dst", VB(&x, SBUF(&x, bfloat16, "d", 100, 16)));
-  set(ins, "src", VB(&x, HBM(&x, bfloat16, "s", 16, 100)));
-  accept(&x, ins);
-  set(ins, "axes", INTS(2, 1, 0));
-  accept(&x, ins);
-  set(ins, "axes", INTS(2, 0, 1));
-  REFUSE(&x, ins, shape_required, "axes must have shape [1,0]", "[0,1]");
-  set(ins, "axes", NONE);
-  set(ins, "dge_mode", VI(dge_mode_hwdge));
-  accept(&x, ins);
-  set(ins, "src", VB(&x, HBM(&x, bfloat16, "s2", 16, 50, 2)));
-  REFUSE(&x, ins, shape_required, "dst must have shape [2,50,16]", "d[100,16]");
-  set(ins, "dge_mode", VI(dge_mode_unknown));
-  set(ins, "dst", VB(&x, SBUF(&x, bfloat16, "d3", 2, 50, 16)));
-  accept(&x, ins);
-  set(ins, "src", VB(&x, HBM(&x, bfloat16, "s4", 6, 3, 4, 2)));
-  set(ins, "dst", VB(&x, SBUF(&x, bfloat16, "d4", 2, 3, 4, 6))); /* (3,1,2,0) */
-  accept(&x, ins);
-  set(ins, "dge_mode", VI(dge_mode_hwdge));
-  REFUSE(&x, ins, shape_required, "hwdge", "s4[6,3,4,2]");
-  set(ins, "dge_mode", VI(dge_mode_unknown));
-  set(ins, "oob_mode", VI(oob_mode_skip));
-  REFUSE(&x, ins, argument_value, "oob_mode");
-  set(ins, "src", VB(&x, HBM(&x, bfloat16, "s1", 16)));
-  REFUSE(&x, ins, shape_required, "src must have shape of 2 to 4 dimensions");
-  fix_close(&x);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(matmul_sizes),     cmocka_unit_test(matmul_banks), cmocka_unit_test(matmul_dtypes),
-      cmocka_unit_test(matmul_modes),     cmocka_unit_test(transposes),   cmocka_unit_test(copies_and_fills),
-      cmocka_unit_test(scalar_engine_pairs), cmocka_unit_test(activations), cmocka_unit_test(statistics),
-      cmocka_unit_test(patterns),         cmocka_unit_test(dma_modes),    cmocka_unit_test(dma_transposes),
+      cmocka_unit_test(matmul_sizes),        cmocka_unit_test(matmul_banks),
+      cmocka_unit_test(matmul_dtypes),       cmocka_unit_test(matmul_modes),
+      cmocka_unit_test(transposes),          cmocka_unit_test(copies_and_fills),
+      cmocka_unit_test(scalar_engine_pairs), cmocka_unit_test(activations),
+      cmocka_unit_test(statistics),          cmocka_unit_test(patterns),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,15 +39,33 @@ typedef struct Promotion {
 
 /* First the pairs the public text lists, then those its principle settles. */
 static const Promotion promotions[] = {
-    {"int32", "float16", "float16"},      {"uint16", "tfloat32", "tfloat32"},   {"float32", "tfloat32", "float32"},
-    {"float32", "bfloat16", "float32"},   {"float16", "bfloat16", "float32"},   {"float8_e4m3", "float16", "float16"},
-    {"float8_e4m3", "bfloat16", "bfloat16"}, {"float8_e4m3", "float8_e5m2", "bfloat16"},
-    {"int16", "int32", "int32"},          {"uint8", "uint16", "uint16"},        {"uint16", "int32", "int32"},
-    {"int8", "uint8", "int16"},           {"int8", "uint16", "int32"},          {"int32", "uint32", "float32"},
-    {"float32", "float8_e5m2", "float32"}, {"uint32", "int16", "float32"},      {"uint8", "int16", "int16"},
-    {"bfloat16", "tfloat32", "tfloat32"}, {"float16", "tfloat32", "tfloat32"},  {"bool_", "int8", "int8"},
-    {"bool_", "uint32", "uint32"},        {"bool_", "float16", "float16"},      {"float8_e4m3", "float8_e4m3fn", "bfloat16"},
-    {"uint32", "bfloat16", "bfloat16"},   {"bool_", "bool_", "bool_"},          {"int16", "uint16", "int32"},
+    {"int32", "float16", "float16"},
+    {"uint16", "tfloat32", "tfloat32"},
+    {"float32", "tfloat32", "float32"},
+    {"float32", "bfloat16", "float32"},
+    {"float16", "bfloat16", "float32"},
+    {"float8_e4m3", "float16", "float16"},
+    {"float8_e4m3", "bfloat16", "bfloat16"},
+    {"float8_e4m3", "float8_e5m2", "bfloat16"},
+    {"int16", "int32", "int32"},
+    {"uint8", "uint16", "uint16"},
+    {"uint16", "int32", "int32"},
+    {"int8", "uint8", "int16"},
+    {"int8", "uint16", "int32"},
+    {"int32", "uint32", "float32"},
+    {"float32", "float8_e5m2", "float32"},
+    {"uint32", "int16", "float32"},
+    {"uint8", "int16", "int16"},
+    {"bfloat16", "tfloat32", "tfloat32"},
+    {"float16", "tfloat32", "tfloat32"},
+    {"bool_", "int8", "int8"},
+    {"bool_", "uint32", "uint32"},
+    {"bool_", "float16", "float16"},
+    {"float8_e4m3", "float8_e4m3fn", "bfloat16"},
+    {"uint32", "bfloat16", "bfloat16"},
+    {"bool_", "bool_", "bool_"},
+    {"int16", "uint16", "int32"},
+    {"uint8", "int32", "int32"},
 };
 
 static void promotion_follows_the_table_in_both_orders(void **state) {
@@ -67,7 +85,8 @@ static void promotion_is_commutative_and_keeps_equal_types(void **state) {
       DType r = dtype_promote((DType)a, (DType)b);
       assert_int_equal(r, dtype_promote((DType)b, (DType)a));
       if (a == b) assert_int_equal(r, a);
-      bool plain = (dtype_is_float((DType)a) || dtype_is_int((DType)a)) && (dtype_is_float((DType)b) || dtype_is_int((DType)b));
+      bool plain =
+          (dtype_is_float((DType)a) || dtype_is_int((DType)a)) && (dtype_is_float((DType)b) || dtype_is_int((DType)b));
       if (a != b && !plain) assert_int_equal(r, DT_none);
       if (plain) assert_int_not_equal(r, DT_none);
     }
@@ -78,8 +97,12 @@ static void int_ranges(void **state) {
   static const struct {
     DType d;
     int64_t lo, hi;
-  } rows[] = {{DT_bool_, 0, 1},      {DT_uint8, 0, 255},        {DT_int8, -128, 127},
-              {DT_uint16, 0, 65535}, {DT_int16, -32768, 32767}, {DT_uint32, 0, 4294967295},
+  } rows[] = {{DT_bool_, 0, 1},
+              {DT_uint8, 0, 255},
+              {DT_int8, -128, 127},
+              {DT_uint16, 0, 65535},
+              {DT_int16, -32768, 32767},
+              {DT_uint32, 0, 4294967295},
               {DT_int32, INT32_MIN, INT32_MAX}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     int64_t lo = 7, hi = 7;
@@ -107,8 +130,8 @@ static void targets_by_name_and_alias(void **state) {
     const char *name;
     Target t;
     Gen gen;
-  } rows[] = {{"trn1", TARGET_trn1, gen2},   {"gen2", TARGET_trn1, gen2}, {"core_v2", TARGET_trn1, gen2},
-              {"trn1n", TARGET_trn1n, gen2}, {"inf2", TARGET_inf2, gen2}, {"gen3", TARGET_trn2, gen3},
+  } rows[] = {{"trn1", TARGET_trn1, gen2},   {"gen2", TARGET_trn1, gen2},   {"core_v2", TARGET_trn1, gen2},
+              {"trn1n", TARGET_trn1n, gen2}, {"inf2", TARGET_inf2, gen2},   {"gen3", TARGET_trn2, gen3},
               {"trn2n", TARGET_trn2n, gen3}, {"core_v4", TARGET_trn3, gen4}};
   Target t;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

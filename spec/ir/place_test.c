@@ -28,17 +28,17 @@ static void lifetimes_end_at_the_last_use_and_at_the_end_of_loops(void **state) 
   Fix x;
   fix_open(&x, TARGET_trn2);
   IrBuf *a = SBUF(&x, float32, "a", 128, 8), *b = SBUF(&x, float32, "b", 128, 8); /* 0, 1 */
-  use(&x, a);                                                                    /* 2 */
-  uint32_t outer = begin_for(&x);                                                /* 3 */
-  IrBuf *c = SBUF(&x, float32, "c", 128, 8);                                     /* 4 */
-  uint32_t inner = begin_for(&x);                                                /* 5 */
-  use(&x, b), use(&x, c);                                                        /* 6, 7 */
-  IrBuf *d = SBUF(&x, float32, "d", 128, 8);                                     /* 8 */
-  use(&x, d);                                                                    /* 9 */
-  end_for(&x, inner);                                                            /* 10 */
-  use(&x, a);                                                                    /* 11 */
-  end_for(&x, outer);                                                            /* 12 */
-  IrBuf *unused = SBUF(&x, float32, "unused", 128, 8);                           /* 13 */
+  use(&x, a);                                                                     /* 2 */
+  uint32_t outer = begin_for(&x);                                                 /* 3 */
+  IrBuf *c = SBUF(&x, float32, "c", 128, 8);                                      /* 4 */
+  uint32_t inner = begin_for(&x);                                                 /* 5 */
+  use(&x, b), use(&x, c);                                                         /* 6, 7 */
+  IrBuf *d = SBUF(&x, float32, "d", 128, 8);                                      /* 8 */
+  use(&x, d);                                                                     /* 9 */
+  end_for(&x, inner);                                                             /* 10 */
+  use(&x, a);                                                                     /* 11 */
+  end_for(&x, outer);                                                             /* 12 */
+  IrBuf *unused = SBUF(&x, float32, "unused", 128, 8);                            /* 13 */
   uint32_t first[8], last[8];
   assert_true(ir_lifetimes(x.f, first, last));
   assert_int_equal(first[a->id], 0), assert_int_equal(last[a->id], 12);
@@ -54,7 +54,8 @@ static void a_view_keeps_its_storage_alive(void **state) {
   Fix x;
   fix_open(&x, TARGET_trn2);
   IrBuf *a = SBUF(&x, float32, "a", 128, 8);
-  IrBufSpec spec = {.kind = BUF_VIEW, .space = SP_sbuf, .dtype = DT_int32, .rank = 2, .shape = SHAPE(128, 8), .base = a->id};
+  IrBufSpec spec = {
+      .kind = BUF_VIEW, .space = SP_sbuf, .dtype = DT_int32, .rank = 2, .shape = SHAPE(128, 8), .base = a->id};
   IrBuf *v = ir_buf_new(x.m, x.f, &spec), *b = SBUF(&x, float32, "b", 128, 8);
   use(&x, b);
   use(&x, v);
@@ -85,7 +86,8 @@ static void overflow_is_told_in_bytes_with_the_tiles(void **state) {
   for (int i = 0; i < 2; i++) {
     Fix x;
     fix_open(&x, targets[i]);
-    IrBuf *p = SBUF(&x, float32, "p", 128, 24642), *q = SBUF(&x, float32, "q", 128, 24642), *r = SBUF(&x, float32, "r", 128, 222);
+    IrBuf *p = SBUF(&x, float32, "p", 128, 24642), *q = SBUF(&x, float32, "q", 128, 24642),
+          *r = SBUF(&x, float32, "r", 128, 222);
     r->loc = ir_loc(x.m, "k.lua", 7, false, 0);
     use(&x, p), use(&x, q), use(&x, r);
     IrIns *ins = new_ins(&x, OP_tensor_tensor);
@@ -127,8 +129,7 @@ static void psum_tiles_stay_inside_banks(void **state) {
     int64_t last = b[i]->byte + b[i]->part_bytes - 1;
     if (b[i]->part_bytes <= 2048) assert_int_equal(b[i]->byte / 2048, last / 2048);
     if (b[i]->part_bytes > 2048) assert_int_equal(b[i]->byte % 2048, 0);
-    for (int k = 0; k < i; k++)
-      assert_true(last < b[k]->byte || b[k]->byte + b[k]->part_bytes <= b[i]->byte);
+    for (int k = 0; k < i; k++) assert_true(last < b[k]->byte || b[k]->byte + b[k]->part_bytes <= b[i]->byte);
   }
   assert_int_equal(b[2]->byte, 512); /* fills the gap behind a */
   fix_close(&x);
@@ -142,8 +143,15 @@ static void psum_tiles_stay_inside_banks(void **state) {
 }
 
 static IrBuf *fixed(Fix *x, const char *name, const int64_t shape[2], int32_t part_, int64_t byte) {
-  IrBufSpec spec = {.kind = BUF_ALLOC, .space = SP_sbuf, .dtype = DT_float32, .rank = 2, .shape = shape, .name = name,
-                    .has_address = true, .part = part_, .byte = byte};
+  IrBufSpec spec = {.kind = BUF_ALLOC,
+                    .space = SP_sbuf,
+                    .dtype = DT_float32,
+                    .rank = 2,
+                    .shape = shape,
+                    .name = name,
+                    .has_address = true,
+                    .part = part_,
+                    .byte = byte};
   IrBuf *b = ir_buf_new(x->m, x->f, &spec);
   IrVal v = VI(b->id);
   ir_append(x->m, x->f, (Op)CORE_alloc, &v, 1);
@@ -161,10 +169,23 @@ static void given_addresses_are_kept_and_avoided(void **state) {
   place(&x);
   assert_int_equal(f->byte, 128);
   assert_int_equal(f->part, 64);
-  assert_int_equal(a->byte, 384);     /* behind f: both need the upper partitions */
-  assert_int_equal(small->byte, 0);   /* 64 partitions under f */
-  assert_int_equal(low->byte, 128);   /* shares f's bytes in the other half */
+  assert_int_equal(a->byte, 384);   /* behind f: both need the upper partitions */
+  assert_int_equal(small->byte, 0); /* 64 partitions under f */
+  assert_int_equal(low->byte, 128); /* shares f's bytes in the other half */
   fix_close(&x);
+}
+
+static void halves_of_the_partitions_do_not_meet(void **state) {
+  (void)state;
+  for (int upper_first = 0; upper_first < 2; upper_first++) {
+    Fix x;
+    fix_open(&x, TARGET_trn2);
+    IrBuf *a = fixed(&x, "a", SHAPE(64, 64), upper_first ? 64 : 0, 0),
+          *b = fixed(&x, "b", SHAPE(64, 64), upper_first ? 0 : 64, 0);
+    use(&x, a), use(&x, b);
+    place(&x);
+    fix_close(&x);
+  }
 }
 
 static void live_addresses_must_not_overlap(void **state) {
@@ -182,14 +203,15 @@ static void live_addresses_must_not_overlap(void **state) {
   fix_close(&x);
 }
 
-/* Two holes of one quarter each and a tile of one half: only possible when placed by size. */
+/* Two holes of one third each and a tile of two: only possible when placed by size. */
 static void fragmentation_is_repaired_when_it_can_be(void **state) {
   (void)state;
   Fix x;
   fix_open(&x, TARGET_trn1);
-  IrBuf *a = SBUF(&x, float32, "a", 128, 12288), *b = SBUF(&x, float32, "b", 128, 12288), *c = SBUF(&x, float32, "c", 128, 12288);
+  IrBuf *a = SBUF(&x, float32, "a", 128, 16384), *b = SBUF(&x, float32, "b", 128, 16384),
+        *c = SBUF(&x, float32, "c", 128, 16384);
   use(&x, a), use(&x, b), use(&x, c);
-  IrBuf *d = SBUF(&x, float32, "d", 128, 24576); /* half; a and c are dead, b is not */
+  IrBuf *d = SBUF(&x, float32, "d", 128, 32768); /* two thirds; a and c are dead, b in the middle is not */
   use(&x, d), use(&x, b);
   place(&x);
   assert_true(d->byte + d->part_bytes <= b->byte || b->byte + b->part_bytes <= d->byte);
@@ -218,13 +240,16 @@ static void random_programs_never_overlap(void **state) {
     int n = 0;
     while (n < 40) {
       bool psum = RND(3) == 0;
-      b[n++] = psum ? PSUM(&x, bfloat16, NULL, 1 + RND(128), 1 + RND(2000)) : SBUF(&x, uint8, NULL, 1 + RND(128), 1 + RND(60000));
+      b[n++] = psum ? PSUM(&x, bfloat16, NULL, 1 + RND(128), 1 + RND(2000))
+                    : SBUF(&x, uint8, NULL, 1 + RND(128), 1 + RND(60000));
       for (int k = (int)RND(3); k > 0; k--) use(&x, b[n - 1 - RND(n < 4 ? n : 4)]);
     }
     uint32_t first[40], last[40];
     ir_lifetimes(x.f, first, last);
-    if (ir_place(x.m, &x.d)) placed++;
-    else assert_true(x.d.id == ERR_memory_overflow || x.d.id == ERR_memory_fragmented);
+    if (ir_place(x.m, &x.d))
+      placed++;
+    else
+      assert_true(x.d.id == ERR_memory_overflow || x.d.id == ERR_memory_fragmented);
     for (int i = 0; i < n && x.d.id == ERR_none; i++) {
       assert_int_equal(b[i]->byte % 4, 0);
       assert_true(b[i]->byte + b[i]->part_bytes <= (b[i]->space == SP_psum ? 16384 : 196608));
@@ -247,6 +272,7 @@ int main(void) {
       cmocka_unit_test(overflow_is_told_in_bytes_with_the_tiles),
       cmocka_unit_test(psum_tiles_stay_inside_banks),
       cmocka_unit_test(given_addresses_are_kept_and_avoided),
+      cmocka_unit_test(halves_of_the_partitions_do_not_meet),
       cmocka_unit_test(live_addresses_must_not_overlap),
       cmocka_unit_test(fragmentation_is_repaired_when_it_can_be),
       cmocka_unit_test(random_programs_never_overlap),

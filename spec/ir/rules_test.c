@@ -7,13 +7,20 @@ typedef struct Bufs { /* 128x512 unless the name says otherwise */
 
 static Bufs open_bufs(Fix *x, Target t) {
   fix_open(x, t);
-  return (Bufs){.a = SBUF(x, float32, "a", 128, 512),    .b = SBUF(x, float32, "b", 128, 512),
-                .c = SBUF(x, float32, "c", 128, 512),    .half = SBUF(x, float32, "half", 64, 512),
-                .wide = SBUF(x, float32, "wide", 128, 513), .pa = PSUM(x, float32, "pa", 128, 512),
-                .pb = PSUM(x, float32, "pb", 128, 512),  .i32 = SBUF(x, int32, "i32", 128, 512),
-                .i16 = SBUF(x, int16, "i16", 128, 512),  .u32 = SBUF(x, uint32, "u32", 128, 512),
-                .bf = SBUF(x, bfloat16, "bf", 128, 512), .col = SBUF(x, float32, "col", 128, 1),
-                .icol = SBUF(x, int32, "icol", 128, 1),  .h = HBM(x, float32, "h", 128, 512)};
+  return (Bufs){.a = SBUF(x, float32, "a", 128, 512),
+                .b = SBUF(x, float32, "b", 128, 512),
+                .c = SBUF(x, float32, "c", 128, 512),
+                .half = SBUF(x, float32, "half", 64, 512),
+                .wide = SBUF(x, float32, "wide", 128, 513),
+                .pa = PSUM(x, float32, "pa", 128, 512),
+                .pb = PSUM(x, float32, "pb", 128, 512),
+                .i32 = SBUF(x, int32, "i32", 128, 512),
+                .i16 = SBUF(x, int16, "i16", 128, 512),
+                .u32 = SBUF(x, uint32, "u32", 128, 512),
+                .bf = SBUF(x, bfloat16, "bf", 128, 512),
+                .col = SBUF(x, float32, "col", 128, 1),
+                .icol = SBUF(x, int32, "icol", 128, 1),
+                .h = HBM(x, float32, "h", 128, 512)};
 }
 
 static IrIns *tt(Fix *x, const IrBuf *dst, const IrBuf *p, const IrBuf *q, Alu op) {
@@ -80,9 +87,10 @@ static void the_fault_names_its_line_its_callers_and_its_iterations(void **state
   assert_false(ir_check_ins(x.m, x.f, ins, &x.d));
   assert_int_equal(x.d.line, 12);
   assert_string_equal(x.d.file, "k.lua");
-  assert_string_equal(text_str(&x.d.where),
-                      "k.lua:12\ncalled from k.lua:40\n(tail call)\nin the iteration with value 2 of the loop at k.lua:10\n"
-                      "in the iteration with value 5 of the loop at k.lua:10");
+  assert_string_equal(
+      text_str(&x.d.where),
+      "k.lua:12\ncalled from k.lua:40\n(tail call)\nin the iteration with value 2 of the loop at k.lua:10\n"
+      "in the iteration with value 5 of the loop at k.lua:10");
   fix_close(&x);
 }
 
@@ -114,8 +122,14 @@ static void start_partitions(void **state) {
     }
   /* an address counts like a slice; DMA has no such rule */
   int64_t shape[2] = {32, 512};
-  IrBufSpec spec = {.kind = BUF_ALLOC, .space = SP_sbuf, .dtype = DT_float32, .rank = 2, .shape = shape, .name = "low",
-                    .has_address = true, .part = 16};
+  IrBufSpec spec = {.kind = BUF_ALLOC,
+                    .space = SP_sbuf,
+                    .dtype = DT_float32,
+                    .rank = 2,
+                    .shape = shape,
+                    .name = "low",
+                    .has_address = true,
+                    .part = 16};
   IrBuf *low = ir_buf_new(x.m, x.f, &spec);
   IrIns *ins = new_ins(&x, OP_memset);
   set(ins, "dst", VB(&x, low));
@@ -176,6 +190,8 @@ static void automatic_engines(void **state) {
   assert_int_equal(ir_engine(x.f, tt(&x, t.a, t.i32, t.i32, ALU_add)), engine_vector);
   IrBuf *pi = PSUM(&x, int32, "pi", 128, 512);
   assert_int_equal(ir_engine(x.f, tt(&x, t.i32, pi, t.i32, ALU_add)), engine_vector);
+  assert_int_equal(ir_engine(x.f, tt(&x, t.i32, t.i32, pi, ALU_add)), engine_vector);
+  assert_int_equal(ir_engine(x.f, tt(&x, pi, t.i32, t.i32, ALU_add)), engine_vector);
   IrIns *ins = tt(&x, t.i32, t.i32, t.i32, ALU_add);
   set(ins, "engine", VI(engine_vector));
   assert_int_equal(ir_engine(x.f, ins), engine_vector);
@@ -241,7 +257,8 @@ static void reduce_axes(void **state) {
   (void)state;
   Fix x;
   fix_open(&x, TARGET_trn2);
-  IrBuf *t = SBUF(&x, float32, "t", 128, 4, 5, 6), *r = SBUF(&x, float32, "r", 128, 4), *one = SBUF(&x, float32, "one", 128, 1);
+  IrBuf *t = SBUF(&x, float32, "t", 128, 4, 5, 6), *r = SBUF(&x, float32, "r", 128, 4),
+        *one = SBUF(&x, float32, "one", 128, 1);
   static const int64_t good[] = {3, 2}, gap[] = {1, 3}, zero[] = {0, 1, 2, 3}, twice[] = {3, 3}, inner[] = {1, 2};
   IrIns *ins = new_ins(&x, OP_tensor_reduce);
   set(ins, "dst", VB(&x, r));
@@ -350,13 +367,16 @@ static void a_tile_outside_its_buffer_is_refused(void **state) {
   (void)state;
   Fix x;
   Bufs t = open_bufs(&x, TARGET_trn2);
-  IrTile bad[] = {*whole(&x, t.a), *whole(&x, t.a), *whole(&x, t.a), *whole(&x, t.a), *whole(&x, t.a), *whole(&x, t.a)};
+  IrTile bad[8];
+  for (int i = 0; i < 8; i++) bad[i] = *whole(&x, t.a);
   bad[0].offset = 1;
   bad[1].dim[1].count = 513;
   bad[2].dim[0].stride = 1024;
   bad[3].offset = -1;
   bad[4].dim[1] = (IrDim){-1, 512};
   bad[5].dim[1] = (IrDim){1, INT64_MAX};
+  bad[6].offset = 64 * 512;                  /* 128 partitions from the 64th */
+  bad[7].dim[1] = (IrDim){0, INT64_MAX / 2}; /* more elements than can be counted */
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     bad[i].whole = false;
     IrIns *ins = tt(&x, t.a, t.b, t.c, ALU_add);

@@ -28,75 +28,83 @@ static void attribute_names_of_rows_do_not_clash(void **state) {
   arena_free(&a);
 }
 
-/* Loops in loops, a view inside one, locations on every kind of operation, two functions, aliases. */
+/* ---- a module with every kind of structure */
+static const int64_t tall[2] = {128, 4};
+
+static IrBuf *tensor(IrModule *m, IrFunc *f, BufKind kind, Space space, const char *name) {
+  IrBufSpec spec = {.kind = kind, .space = space, .dtype = DT_float32, .rank = 2, .shape = tall, .name = name};
+  return ir_buf_new(m, f, &spec);
+}
+
+static IrIns *allocate(IrModule *m, IrFunc *f, const IrBuf *b) {
+  return ir_append(m, f, CORE_alloc, &(IrVal){V_INT, 0, {.i = b->id}}, 1);
+}
+
+static IrIns *open_for(IrModule *m, IrFunc *f, IrVal lower, IrVal upper, int64_t step) {
+  IrIns *ins = ir_append(m, f, CORE_for, (IrVal[]){lower, upper, {V_INT, 0, {.i = step}}}, 3);
+  ins->result = ir_new_index(f);
+  return ins;
+}
+
+static IrIns *close_loop(IrModule *m, IrFunc *f, Op end, uint32_t begin) {
+  f->ins[begin]->match = f->nins;
+  IrIns *ins = ir_append(m, f, end, NULL, 0);
+  ins->match = begin;
+  return ins;
+}
+
+/* Loops in loops, a view inside one, index arithmetic, locations on all of it. */
+static void structured_body(IrModule *m, IrFunc *f, const IrBuf *reg, uint32_t at) {
+  IrIns *outer = open_for(m, f, (IrVal){V_INT, 0, {.i = -3}}, (IrVal){V_INT, 0, {.i = 12}}, 2);
+  uint32_t outer_at = f->nins - 1;
+  outer->loc = at;
+  IrBuf *tile = tensor(m, f, BUF_ALLOC, SP_sbuf, NULL);
+  allocate(m, f, tile);
+  IrBufSpec view = {
+      .kind = BUF_VIEW, .space = SP_sbuf, .dtype = DT_int32, .rank = 2, .shape = tall, .base = tile->id, .loc = at};
+  ir_buf_new(m, f, &view);
+  ir_append(m, f, CORE_while, &(IrVal){V_REG, 0, {.reg = reg->id}}, 1);
+  uint32_t loop_at = f->nins - 1;
+  int64_t *term = arena_newn(&m->arena, int64_t, 2);
+  term[0] = -5;
+  term[1] = outer->result;
+  IrVal sum[3] = {{V_INTS, 1, {.ints = term}}, {V_INTS, 1, {.ints = term + 1}}, {V_INT, 0, {.i = 9}}};
+  IrIns *idx = ir_append(m, f, CORE_idx, sum, 3);
+  idx->result = ir_new_index(f);
+  open_for(m, f, (IrVal){V_IDX, 0, {.idx = idx->result}}, (IrVal){V_INT, 0, {.i = 0}}, 1);
+  close_loop(m, f, CORE_end_for, f->nins - 1);
+  close_loop(m, f, CORE_end_while, loop_at);
+  close_loop(m, f, CORE_end_for, outer_at)->loc = at;
+}
+
 static IrModule *structured(void) {
-  IrModule *m = ir_module_new(alloc_std, TARGET_trn2);
-  int64_t shape[2] = {128, 4};
-  IrAlias alias[] = {{1, 0}};
   static const char *out_names[] = {"y", "output_1"};
   static uint32_t program[4] = {0, 1, 1, 0};
+  IrModule *m = ir_module_new(alloc_std, TARGET_trn2);
   for (int k = 0; k < 2; k++) {
     IrFunc *f = ir_func_new(m, k ? "kernel_1" : "kernel");
-    uint32_t at = ir_loc(m, "kernels/a \"b\".lua", 10 + k, false,
-                         ir_loc(m, "main.lua", 3, true, ir_loc(m, "main.lua", 9, false, 0)));
-    ir_buf_new(
-        m, f,
-        &(IrBufSpec){
-            .kind = BUF_ARG, .space = SP_shared_hbm, .dtype = DT_float32, .rank = 2, .shape = shape, .name = "x"});
-    ir_buf_new(
-        m, f,
-        &(IrBufSpec){
-            .kind = BUF_ARG, .space = SP_shared_hbm, .dtype = DT_float32, .rank = 2, .shape = shape, .name = "y"});
-    IrBuf *out = ir_buf_new(
-        m, f, &(IrBufSpec){.kind = BUF_ALLOC, .space = SP_shared_hbm, .dtype = DT_float32, .rank = 2, .shape = shape});
-    ir_append(m, f, CORE_alloc, &(IrVal){V_INT, 0, {.i = out->id}}, 1)->loc = at;
+    uint32_t caller = ir_loc(m, "main.lua", 3, true, ir_loc(m, "main.lua", 9, false, 0));
+    uint32_t at = ir_loc(m, "kernels/a \"b\".lua", 10 + k, false, caller);
+    tensor(m, f, BUF_ARG, SP_shared_hbm, "x");
+    tensor(m, f, BUF_ARG, SP_shared_hbm, "y");
+    IrBuf *out = tensor(m, f, BUF_ALLOC, SP_shared_hbm, NULL);
+    allocate(m, f, out)->loc = at;
     IrBuf *reg = ir_buf_new(m, f, &(IrBufSpec){.kind = BUF_ALLOC, .space = SP_reg, .dtype = DT_int32});
-    ir_append(m, f, CORE_alloc, &(IrVal){V_INT, 0, {.i = reg->id}}, 1);
-    IrIns *outer =
-        ir_append(m, f, CORE_for, (IrVal[]){{V_INT, 0, {.i = -3}}, {V_INT, 0, {.i = 12}}, {V_INT, 0, {.i = 2}}}, 3);
-    outer->result = ir_new_index(f);
-    outer->loc = at;
-    uint32_t outer_at = f->nins - 1;
-    IrBuf *tile = ir_buf_new(
-        m, f,
-        &(IrBufSpec){.kind = BUF_ALLOC, .space = SP_sbuf, .dtype = DT_float32, .rank = 2, .shape = shape, .loc = at});
-    ir_append(m, f, CORE_alloc, &(IrVal){V_INT, 0, {.i = tile->id}}, 1);
-    ir_buf_new(m, f,
-               &(IrBufSpec){.kind = BUF_VIEW,
-                            .space = SP_sbuf,
-                            .dtype = DT_int32,
-                            .rank = 2,
-                            .shape = shape,
-                            .base = tile->id,
-                            .loc = at});
-    IrIns *loop = ir_append(m, f, CORE_while, &(IrVal){V_REG, 0, {.reg = reg->id}}, 1);
-    uint32_t loop_at = f->nins - 1;
-    int64_t *coef = arena_newn(&m->arena, int64_t, 2);
-    coef[0] = -5, coef[1] = outer->result;
-    IrIns *idx =
-        ir_append(m, f, CORE_idx,
-                  (IrVal[]){{V_INTS, 1, {.ints = coef}}, {V_INTS, 1, {.ints = coef + 1}}, {V_INT, 0, {.i = 9}}}, 3);
-    idx->result = ir_new_index(f);
-    IrIns *inner = ir_append(
-        m, f, CORE_for, (IrVal[]){{V_IDX, 0, {.idx = idx->result}}, {V_INT, 0, {.i = 0}}, {V_INT, 0, {.i = 1}}}, 3);
-    inner->result = ir_new_index(f);
-    uint32_t inner_at = f->nins - 1;
-    inner->match = f->nins;
-    ir_append(m, f, CORE_end_for, NULL, 0)->match = inner_at;
-    loop->match = f->nins;
-    ir_append(m, f, CORE_end_while, NULL, 0)->match = loop_at;
-    outer->match = f->nins;
-    IrIns *end = ir_append(m, f, CORE_end_for, NULL, 0);
-    end->match = outer_at;
-    end->loc = at;
+    allocate(m, f, reg);
+    structured_body(m, f, reg, at);
     f->rets = arena_newn(&m->arena, uint32_t, 2);
-    f->rets[0] = 1, f->rets[1] = out->id;
+    f->rets[0] = 1;
+    f->rets[1] = out->id;
     f->nrets = 2;
   }
   m->name = "kernel";
-  m->ngrid = 2, m->grid[0] = m->grid[1] = 2, m->nprogram = 4, m->program = program;
-  m->aliases = arena_newn(&m->arena, IrAlias, 1);
-  m->aliases[0] = alias[0], m->naliases = 1;
+  m->ngrid = 2;
+  m->grid[0] = m->grid[1] = 2;
+  m->nprogram = 4;
+  m->program = program;
+  m->aliases = arena_new(&m->arena, IrAlias);
+  m->aliases[0] = (IrAlias){1, 0};
+  m->naliases = 1;
   m->result_is_sequence = m->target_is_fallback = true;
   m->output_names = out_names;
   return m;

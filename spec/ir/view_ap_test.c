@@ -1,4 +1,5 @@
-/* view_ap_test.c -- spec/ir: run-time offsets, explicit patterns, reinterpretation; what indexing says about bad indices. */
+/* view_ap_test.c -- spec/ir: run-time offsets, explicit patterns, reinterpretation; what indexing says about bad
+ * indices. */
 #include "support.h"
 #include "view_util.h"
 
@@ -8,15 +9,17 @@ static int64_t rnd(int64_t n) {
   return (int64_t)((seed >> 11) % (uint64_t)n);
 }
 
-#define FAILS(x, expr, id, word)      \
-  do {                                \
-    diag_clear(&(x)->d);              \
-    assert_null(expr);                \
+#define FAILS(x, expr, id, word)           \
+  do {                                     \
+    diag_clear(&(x)->d);                   \
+    assert_null(expr);                     \
     expect_error(&(x)->d, ERR_##id, word); \
-    diag_clear(&(x)->d);              \
+    diag_clear(&(x)->d);                   \
   } while (0)
 
-static IrSlice range(int64_t start, int64_t count, int64_t step) { return (IrSlice){.start = start, .count = count, .step = step}; }
+static IrSlice range(int64_t start, int64_t count, int64_t step) {
+  return (IrSlice){.start = start, .count = count, .step = step};
+}
 static IrSlice at(int64_t i) { return (IrSlice){.is_index = true, .start = i}; }
 
 static void out_of_range_names_tensor_dim_index_and_size(void **state) {
@@ -161,9 +164,10 @@ static void patterns_address_the_storage(void **state) {
   assert_ptr_equal(r, t); /* the whole tile is the buffer's own */
   FAILS(&x, ap(&x, t, (ViewAp){0}, 2, (int64_t[]){128, 64, 1, 64}), view_ap_partition, "64 elements per partition");
   FAILS(&x, ap(&x, t, (ViewAp){0}, 2, (int64_t[]){64, 128, 1, 65}), tensor_access_out_of_bound, "[[64,128],[1,65]]");
-  FAILS(&x, ap(&x, t, (ViewAp){.has_offset = true, .offset = 1}, 2, (int64_t[]){64, 128, 1, 64}), tensor_access_out_of_bound,
-        "offset 1");
-  FAILS(&x, ap(&x, t, (ViewAp){.has_offset = true, .offset = -1}, 2, (int64_t[]){64, 1, 1, 1}), tensor_access_out_of_bound, "-1");
+  FAILS(&x, ap(&x, t, (ViewAp){.has_offset = true, .offset = 1}, 2, (int64_t[]){64, 128, 1, 64}),
+        tensor_access_out_of_bound, "offset 1");
+  FAILS(&x, ap(&x, t, (ViewAp){.has_offset = true, .offset = -1}, 2, (int64_t[]){64, 1, 1, 1}),
+        tensor_access_out_of_bound, "-1");
   FAILS(&x, ap(&x, t, (ViewAp){0}, 2, (int64_t[]){64, 128, -1, 4}), view_ap_pair, "[-1, 4]");
   FAILS(&x, ap(&x, t, (ViewAp){0}, 2, (int64_t[]){64, 0, 1, 4}), view_ap_pair, "[64, 0]");
   FAILS(&x, ap(&x, t, (ViewAp){0}, 0, (int64_t[]){0}), view_ap_pairs, "0 pairs");
@@ -205,8 +209,8 @@ static int byte_list(const Fix *x, const IrTile *t, int64_t out[MAX_BYTES]) {
   return k;
 }
 
-/* Is each run of the last dim one dense piece of memory (needed when the element size changes) that starts at a multiple of
-   the new size and holds a whole number of new elements? */
+/* Is each run of the last dim one dense piece of memory (needed when the element size changes) that starts at a
+   multiple of the new size and holds a whole number of new elements? */
 static bool castable(const IrTile *t, int64_t from, int64_t size, const int64_t *bytes, int n) {
   int64_t run = t->dim[t->rank - 1].count * from;
   if (from == size) return true;
@@ -222,7 +226,8 @@ static const IrTile *cast(Fix *x, const IrTile *t, DType to) {
   int rank;
   if (!view_cast_shape(&x->v, t, to, shape, &rank)) return NULL;
   uint32_t base = tile_buf(x->f, t)->kind == BUF_VIEW ? tile_buf(x->f, t)->base : t->buf;
-  IrBufSpec spec = {.kind = BUF_VIEW, .space = tile_buf(x->f, t)->space, .dtype = to, .rank = rank, .shape = shape, .base = base};
+  IrBufSpec spec = {
+      .kind = BUF_VIEW, .space = tile_buf(x->f, t)->space, .dtype = to, .rank = rank, .shape = shape, .base = base};
   return view_cast(&x->v, t, ir_buf_new(x->m, x->f, &spec));
 }
 

@@ -57,7 +57,8 @@ static void test_while_loop(void **state) {
   Kit k;
   int32_t start = 3;
   kit_open(&k, TARGET_trn2);
-  const IrTile *n = kit_loaded(&k, DT_int32, &start, SHAPE(1, 1)), *count = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(1, 1));
+  const IrTile *n = kit_loaded(&k, DT_int32, &start, SHAPE(1, 1)),
+               *count = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(1, 1));
   kit_ins(&k, OP_memset, "dst", T(count), "value", N(0), NULL);
   uint32_t reg = kit_reg(&k);
   kit_ins(&k, OP_register_load, "dst", REG(reg), "src", T(n), NULL);
@@ -88,6 +89,23 @@ static void test_alloc_in_loop(void **state) {
   kit_end(&k);
   kit_ok(&k);
   EXPECT(&k, 0, 18, 18);
+  kit_close(&k);
+}
+
+/* So what an earlier iteration left there is not seen. */
+static void test_alloc_in_loop_is_unwritten(void **state) {
+  (void)state;
+  Kit k;
+  kit_open(&k, TARGET_trn2);
+  const IrTile *out = kit_out(&k, DT_float32, SHAPE(2, 1));
+  uint32_t i = kit_for(&k, I(0), I(2), 1);
+  const IrTile *t = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(1, 1));
+  kit_load(&k, row_of(&k, out, i, 1), t);
+  kit_ins(&k, OP_memset, "dst", T(t), "value", N(5), NULL);
+  kit_end(&k);
+  kit_ok(&k);
+  EXPECT(&k, 0, NAN, NAN);
+  assert_int_equal(k.report.count, 1); /* once per instruction */
   kit_close(&k);
 }
 
@@ -227,6 +245,7 @@ int main(void) {
       cmocka_unit_test(test_nested_loops),
       cmocka_unit_test(test_while_loop),
       cmocka_unit_test(test_alloc_in_loop),
+      cmocka_unit_test(test_alloc_in_loop_is_unwritten),
       cmocka_unit_test(test_registers),
       cmocka_unit_test(test_alias_in_place_and_copied),
       cmocka_unit_test(test_one_buffer_returned_twice),

@@ -101,6 +101,24 @@ static void test_gather_out_of_bound(void **state) {
   }
 }
 
+/* A negative index is outside also where the view begins in a later row. */
+static void test_gather_negative_from_offset(void **state) {
+  (void)state;
+  Kit k;
+  float table[4] = {0, 1, 10, 11};
+  int32_t at[1] = {-1};
+  kit_open(&k, TARGET_trn2);
+  k.verify = false;
+  const IrTile *hbm = kit_const(&k, DT_float32, table, SHAPE(2, 2)), *idx = kit_loaded(&k, DT_int32, at, SHAPE(1, 1));
+  IrTile *t = ir_tile_new(k.m);
+  *t = *rows(&k, hbm, idx, 1, 2);
+  t->offset = 2;
+  kit_load(&k, kit_buf(&k, SP_sbuf, DT_float32, SHAPE(1, 2)), t);
+  assert_false(kit_run(&k));
+  assert_int_equal(k.d.id, ERR_tensor_access_out_of_bound);
+  kit_close(&k);
+}
+
 static void test_transposes(void **state) {
   (void)state;
   Kit k;
@@ -109,7 +127,8 @@ static void test_transposes(void **state) {
   kit_open(&k, TARGET_trn2);
   const IrTile *in2 = kit_const(&k, DT_float32, x, SHAPE(4, 6)), *in3 = kit_const(&k, DT_float32, x, SHAPE(2, 3, 4));
   const IrTile *in4 = kit_const(&k, DT_float32, x, SHAPE(2, 3, 2, 2));
-  const IrTile *t2 = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(6, 4)), *t3 = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(4, 3, 2));
+  const IrTile *t2 = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(6, 4)),
+               *t3 = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(4, 3, 2));
   const IrTile *t4 = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(2, 3, 2, 2));
   kit_ins(&k, OP_dma_transpose, "dst", T(t2), "src", T(in2), NULL);
   kit_ins(&k, OP_dma_transpose, "dst", T(t3), "src", T(in3), "axes", LIST(&k, 3, (int64_t[]){2, 1, 0}), NULL);
@@ -126,7 +145,8 @@ static void test_transposes(void **state) {
   for (int a = 0; a < 2; a++) /* axes 3 1 2 0 */
     for (int b = 0; b < 3; b++)
       for (int c = 0; c < 2; c++)
-        for (int e = 0; e < 2; e++) assert_true(kit_f32(&k, 2, a * 12 + b * 4 + c * 2 + e) == x[e * 12 + b * 4 + c * 2 + a]);
+        for (int e = 0; e < 2; e++)
+          assert_true(kit_f32(&k, 2, a * 12 + b * 4 + c * 2 + e) == x[e * 12 + b * 4 + c * 2 + a]);
   kit_close(&k);
 }
 
@@ -136,7 +156,8 @@ static void test_large_transpose(void **state) {
   static uint16_t x[100 * 130];
   for (int i = 0; i < 100 * 130; i++) x[i] = (uint16_t)i;
   kit_open(&k, TARGET_trn2);
-  const IrTile *in = kit_const(&k, DT_uint16, x, SHAPE(130, 100)), *t = kit_buf(&k, SP_sbuf, DT_uint16, SHAPE(100, 130));
+  const IrTile *in = kit_const(&k, DT_uint16, x, SHAPE(130, 100)),
+               *t = kit_buf(&k, SP_sbuf, DT_uint16, SHAPE(100, 130));
   kit_ins(&k, OP_dma_transpose, "dst", T(t), "src", T(in), NULL);
   kit_store(&k, t);
   kit_ok(&k);
@@ -158,7 +179,8 @@ static void test_dynamic_offset_out_of_bound(void **state) {
     uint32_t i = kit_for(&k, I(0), I(5), 1);
     uint32_t e = kit_affine(&k, 2, i, 0);
     k.line = 60;
-    kit_ins(&k, OP_dma_copy, "dst", T(t), "src", T(kit_dyn(&k, kit_ap(&k, in, 0, PAIRS(2, 1, 1, 2)), e, 6)), "oob_mode", I(skip), NULL);
+    kit_ins(&k, OP_dma_copy, "dst", T(t), "src", T(kit_dyn(&k, kit_ap(&k, in, 0, PAIRS(2, 1, 1, 2)), e, 6)), "oob_mode",
+            I(skip), NULL);
     kit_load(&k, kit_dyn(&k, kit_ap(&k, out, 0, PAIRS(2, 1, 1, 2)), e, 8), t);
     kit_end(&k);
     if (skip) {
@@ -184,6 +206,7 @@ int main(void) {
       cmocka_unit_test(test_gather),
       cmocka_unit_test(test_scatter),
       cmocka_unit_test(test_gather_out_of_bound),
+      cmocka_unit_test(test_gather_negative_from_offset),
       cmocka_unit_test(test_transposes),
       cmocka_unit_test(test_large_transpose),
       cmocka_unit_test(test_dynamic_offset_out_of_bound),

@@ -44,7 +44,11 @@ const IrTile *kit_in(Kit *k, DType dt, void *data, int rank, const int64_t *shap
 }
 
 const IrTile *kit_buf(Kit *k, Space space, DType dt, int rank, const int64_t *shape) {
-  IrBufSpec spec = {.kind = BUF_ALLOC, .space = space, .dtype = dt, .rank = rank, .shape = shape,
+  IrBufSpec spec = {.kind = BUF_ALLOC,
+                    .space = space,
+                    .dtype = dt,
+                    .rank = rank,
+                    .shape = shape,
                     .loc = ir_loc(k->m, "k.lua", k->line, false, 0)};
   uint32_t id = buf(k, &spec)->id;
   IrVal v = I(id);
@@ -62,8 +66,8 @@ const IrTile *kit_out(Kit *k, DType dt, int rank, const int64_t *shape) {
 }
 
 const IrTile *kit_cast(Kit *k, const IrTile *t, DType dt, int rank, const int64_t *shape) {
-  IrBufSpec spec = {.kind = BUF_VIEW, .space = k->f->bufs[t->buf]->space, .dtype = dt, .rank = rank, .shape = shape,
-                    .base = t->buf};
+  IrBufSpec spec = {
+      .kind = BUF_VIEW, .space = k->f->bufs[t->buf]->space, .dtype = dt, .rank = rank, .shape = shape, .base = t->buf};
   return ir_whole(k->f, buf(k, &spec)->id);
 }
 
@@ -97,7 +101,9 @@ static const int64_t *ints(Kit *k, int n, const int64_t *v) {
   memcpy(p, v, (size_t)n * sizeof *v);
   return p;
 }
-IrVal LIST(Kit *k, int n, const int64_t *v) { return (IrVal){.kind = V_INTS, .n = (uint32_t)n, .u.ints = ints(k, n, v)}; }
+IrVal LIST(Kit *k, int n, const int64_t *v) {
+  return (IrVal){.kind = V_INTS, .n = (uint32_t)n, .u.ints = ints(k, n, v)};
+}
 IrVal LIST_PAIRS(Kit *k, int npairs, const int64_t *v) {
   return (IrVal){.kind = V_PAIRS, .n = (uint32_t)npairs, .u.ints = ints(k, 2 * npairs, v)};
 }
@@ -203,7 +209,8 @@ void kit_expect(const Kit *k, int out, int n, const float *want) {
   for (int i = 0; i < n; i++) {
     float got = kit_f32(k, out, i);
     if (isnan(got) && isnan(want[i])) continue;
-    if (memcmp(&got, &want[i], 4) != 0) fail_msg("output %d element %d: got %.9g, want %.9g", out, i, (double)got, (double)want[i]);
+    if (memcmp(&got, &want[i], 4) != 0)
+      fail_msg("output %d element %d: got %.9g, want %.9g", out, i, (double)got, (double)want[i]);
   }
 }
 

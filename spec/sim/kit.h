@@ -1,4 +1,5 @@
-/* kit.h -- builds small modules for the simulator's tests: one function, instructions by parameter name, run and compare. */
+/* kit.h -- builds small modules for the simulator's tests: one function, instructions by parameter name, run and
+ * compare. */
 #ifndef NK_SPEC_SIM_KIT_H
 #define NK_SPEC_SIM_KIT_H
 #include <math.h>
@@ -24,13 +25,14 @@ typedef struct Kit {
   SimTensor in[KIT_MAX], out[KIT_MAX];
   uint32_t nin, nout;
   uint32_t rets[KIT_MAX];
-  int line; /* of the next instruction */
+  int line;    /* of the next instruction */
   bool verify; /* ir_verify before running; off for modules that are wrong on purpose */
 } Kit;
 
 void kit_open(Kit *k, Target target);
 void kit_close(Kit *k);
-#define SHAPE(...) (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]){__VA_ARGS__}
+#define SHAPE(...) \
+  (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]) { __VA_ARGS__ }
 /* An argument whose values are the caller's array (before any other buffer); a tensor returned as the next output. */
 const IrTile *kit_in(Kit *k, DType dt, void *data, int rank, const int64_t *shape);
 const IrTile *kit_out(Kit *k, DType dt, int rank, const int64_t *shape);
@@ -38,7 +40,8 @@ const IrTile *kit_buf(Kit *k, Space space, DType dt, int rank, const int64_t *sh
 const IrTile *kit_cast(Kit *k, const IrTile *t, DType dt, int rank, const int64_t *shape); /* BUF_VIEW */
 /* A view: pairs of stride, count; dim 0 first. */
 const IrTile *kit_ap(Kit *k, const IrTile *of, int64_t offset, int npairs, const int64_t *pairs);
-#define PAIRS(...) (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t) / 2), (const int64_t[]){__VA_ARGS__}
+#define PAIRS(...) \
+  (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t) / 2), (const int64_t[]) { __VA_ARGS__ }
 const IrTile *kit_dyn(Kit *k, const IrTile *t, uint32_t idx, int64_t max);
 uint32_t kit_reg(Kit *k);
 uint32_t kit_read(Kit *k, uint32_t reg);
@@ -60,8 +63,8 @@ IrIns *kit_ins(Kit *k, Op op, ...);
 void kit_load(Kit *k, const IrTile *dst, const IrTile *src); /* dma_copy */
 
 bool kit_run(Kit *k);
-void kit_ok(Kit *k); /* runs; fails the test with the message otherwise */
-float kit_f32(const Kit *k, int out, int64_t at); /* of a float32 output */
+void kit_ok(Kit *k);                                              /* runs; fails the test with the message otherwise */
+float kit_f32(const Kit *k, int out, int64_t at);                 /* of a float32 output */
 void kit_expect(const Kit *k, int out, int n, const float *want); /* bit for bit, any NaN equals any NaN */
 #define EXPECT(k, out, ...) \
   kit_expect(k, out, (int)(sizeof((float[]){__VA_ARGS__}) / sizeof(float)), (const float[]){__VA_ARGS__})
@@ -70,5 +73,6 @@ void kit_contains(const char *text, const char *part);
 const IrTile *kit_to_sbuf(Kit *k, const IrTile *t); /* a new SBUF tile, loaded */
 const IrTile *kit_const(Kit *k, DType dt, const void *data, int rank, const int64_t *shape);
 const IrTile *kit_loaded(Kit *k, DType dt, const void *data, int rank, const int64_t *shape); /* a constant, loaded */
-void kit_store(Kit *k, const IrTile *t); /* a new output of t's shape and dtype, filled from t (through SBUF when in PSUM) */
+void kit_store(Kit *k,
+               const IrTile *t); /* a new output of t's shape and dtype, filled from t (through SBUF when in PSUM) */
 #endif

@@ -100,7 +100,8 @@ static void test_operand_is_never_written(void **state) {
   float x[4] = {1, 2, 3, 4};
   kit_open(&k, TARGET_trn2);
   const IrTile *t = kit_to_sbuf(&k, kit_in(&k, DT_float32, x, SHAPE(1, 4)));
-  kit_ins(&k, OP_memset, "dst", T(kit_ap(&k, t, 1, PAIRS(4, 1, 2, 2))), "value", N(9), NULL); /* part of a borrowed tile */
+  kit_ins(&k, OP_memset, "dst", T(kit_ap(&k, t, 1, PAIRS(4, 1, 2, 2))), "value", N(9),
+          NULL); /* part of a borrowed tile */
   kit_store(&k, t);
   kit_ins(&k, OP_memset, "dst", T(t), "value", N(5), NULL);
   kit_store(&k, t);
@@ -138,7 +139,8 @@ static void test_view_of_other_dtype(void **state) {
   kit_open(&k, TARGET_trn2);
   const IrTile *t = kit_loaded(&k, DT_float32, x, SHAPE(1, 2));
   const IrTile *u = kit_cast(&k, t, DT_uint32, SHAPE(1, 2)), *h = kit_cast(&k, t, DT_uint16, SHAPE(1, 4));
-  kit_ins(&k, OP_tensor_scalar, "dst", T(u), "data", T(u), "op0", I(ALU_bitwise_xor), "operand0", N(2147483648.0), NULL);
+  kit_ins(&k, OP_tensor_scalar, "dst", T(u), "data", T(u), "op0", I(ALU_bitwise_xor), "operand0", N(2147483648.0),
+          NULL);
   kit_store(&k, t);
   kit_store(&k, h);
   kit_ok(&k);

@@ -7,7 +7,8 @@ static void test_iota(void **state) {
   kit_open(&k, TARGET_trn2);
   const IrTile *i = kit_buf(&k, SP_sbuf, DT_int32, SHAPE(2, 6)), *f = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(2, 3));
   const IrTile *b = kit_buf(&k, SP_sbuf, DT_int8, SHAPE(1, 3)), *u = kit_buf(&k, SP_sbuf, DT_uint32, SHAPE(1, 2));
-  kit_ins(&k, OP_iota, "dst", T(i), "pattern", LIST_PAIRS(&k, PAIRS(100, 2, 1, 3)), "offset", I(5), "channel_multiplier", I(1000), NULL);
+  kit_ins(&k, OP_iota, "dst", T(i), "pattern", LIST_PAIRS(&k, PAIRS(100, 2, 1, 3)), "offset", I(5),
+          "channel_multiplier", I(1000), NULL);
   kit_ins(&k, OP_iota, "dst", T(f), "pattern", LIST_PAIRS(&k, PAIRS(-2, 3)), NULL);
   kit_ins(&k, OP_iota, "dst", T(b), "pattern", LIST_PAIRS(&k, PAIRS(100, 3)), "offset", I(-100), NULL);
   kit_ins(&k, OP_iota, "dst", T(u), "pattern", LIST_PAIRS(&k, PAIRS(1, 2)), "offset", I(16777217), NULL);
@@ -32,14 +33,14 @@ static void test_affine_select(void **state) {
   const IrTile *a = kit_loaded(&k, DT_float32, x, SHAPE(3, 3)), *d = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(3, 3));
   const IrTile *n = kit_loaded(&k, DT_int32, big, SHAPE(1, 2)), *i8 = kit_buf(&k, SP_sbuf, DT_int8, SHAPE(3, 3));
   /* causal: column <= row, that is row - column >= 0 */
-  kit_ins(&k, OP_affine_select, "dst", T(d), "pattern", LIST_PAIRS(&k, PAIRS(-1, 3)), "channel_multiplier", I(1), "on_true_tile",
-          T(a), "on_false_value", N(-1), "cmp_op", I(ALU_greater_equal), NULL);
+  kit_ins(&k, OP_affine_select, "dst", T(d), "pattern", LIST_PAIRS(&k, PAIRS(-1, 3)), "channel_multiplier", I(1),
+          "on_true_tile", T(a), "on_false_value", N(-1), "cmp_op", I(ALU_greater_equal), NULL);
   kit_store(&k, d);
-  kit_ins(&k, OP_affine_select, "dst", T(i8), "pattern", LIST_PAIRS(&k, PAIRS(1, 3)), "channel_multiplier", I(0), "on_true_tile",
-          T(a), "on_false_value", N(-300), "cmp_op", I(ALU_equal), "offset", I(-1), NULL);
+  kit_ins(&k, OP_affine_select, "dst", T(i8), "pattern", LIST_PAIRS(&k, PAIRS(1, 3)), "channel_multiplier", I(0),
+          "on_true_tile", T(a), "on_false_value", N(-300), "cmp_op", I(ALU_equal), "offset", I(-1), NULL);
   kit_store(&k, i8);
-  kit_ins(&k, OP_affine_select, "dst", T(n), "pattern", LIST_PAIRS(&k, PAIRS(1, 2)), "channel_multiplier", I(0), "on_true_tile",
-          T(n), "on_false_value", N(7), "cmp_op", I(ALU_less_equal), NULL);
+  kit_ins(&k, OP_affine_select, "dst", T(n), "pattern", LIST_PAIRS(&k, PAIRS(1, 2)), "channel_multiplier", I(0),
+          "on_true_tile", T(n), "on_false_value", N(7), "cmp_op", I(ALU_less_equal), NULL);
   kit_store(&k, n);
   kit_ok(&k);
   EXPECT(&k, 0, 1, -1, -1, 4, 5, -1, 7, 8, 9);
@@ -57,18 +58,20 @@ static void test_range_select(void **state) {
   const IrTile *a = kit_loaded(&k, DT_float32, x, SHAPE(2, 4)), *d = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(2, 4));
   const IrTile *b0 = kit_loaded(&k, DT_float32, lo, SHAPE(2, 1)), *b1 = kit_loaded(&k, DT_float32, hi, SHAPE(2, 1));
   const IrTile *r = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(2, 1)), *h = kit_buf(&k, SP_sbuf, DT_bfloat16, SHAPE(2, 4));
-  kit_ins(&k, OP_range_select, "dst", T(d), "on_true_tile", T(a), "comp_op0", I(ALU_greater_equal), "comp_op1", I(ALU_less),
-          "bound0", T(b0), "bound1", T(b1), "reduce_res", T(r), NULL);
+  kit_ins(&k, OP_range_select, "dst", T(d), "on_true_tile", T(a), "comp_op0", I(ALU_greater_equal), "comp_op1",
+          I(ALU_less), "bound0", T(b0), "bound1", T(b1), "reduce_res", T(r), NULL);
   kit_store(&k, d);
   kit_store(&k, r);
-  kit_ins(&k, OP_range_select, "dst", T(h), "on_true_tile", T(a), "comp_op0", I(ALU_greater_equal), "comp_op1", I(ALU_less),
-          "bound0", T(b0), "bound1", T(b1), "range_start", N(10), "reduce_cmd", I(reduce_cmd_reduce), "reduce_res", T(r), NULL);
+  kit_ins(&k, OP_range_select, "dst", T(h), "on_true_tile", T(a), "comp_op0", I(ALU_greater_equal), "comp_op1",
+          I(ALU_less), "bound0", T(b0), "bound1", T(b1), "range_start", N(10), "reduce_cmd", I(reduce_cmd_reduce),
+          "reduce_res", T(r), NULL);
   kit_store(&k, h);
   kit_store(&k, r);
   kit_ok(&k);
   EXPECT(&k, 0, low, 9, 3, low, low, low, low, low);
   EXPECT(&k, 1, 9, low);
-  assert_memory_equal(k.out[2].data, ((uint16_t[]){0xff80, 0xff80, 0xff80, 0xff80, 0x40a0, 0x40c0, 0x40e0, 0x4100}), 16);
+  assert_memory_equal(k.out[2].data, ((uint16_t[]){0xff80, 0xff80, 0xff80, 0xff80, 0x40a0, 0x40c0, 0x40e0, 0x4100}),
+                      16);
   EXPECT(&k, 3, 9, 8); /* the f32 results, not the stored ones, folded into the register */
   assert_int_equal(k.report.count, 0);
   kit_close(&k);

@@ -172,9 +172,11 @@ static void test_double_row(void **state) {
     for (int a = 0; a < 3; a++)
       for (int b = 0; b < 2; b++) want[a * 2 + b] += s[kk * 3 + a] * m[kk * 2 + b];
   kit_open(&k, TARGET_trn2);
-  const IrTile *x = kit_loaded(&k, DT_float8_e4m3, st, SHAPE(2, 2, 3)), *y = kit_loaded(&k, DT_float8_e4m3, mv, SHAPE(2, 2, 2));
+  const IrTile *x = kit_loaded(&k, DT_float8_e4m3, st, SHAPE(2, 2, 3)),
+               *y = kit_loaded(&k, DT_float8_e4m3, mv, SHAPE(2, 2, 2));
   const IrTile *ps = kit_buf(&k, SP_psum, DT_float32, SHAPE(3, 2));
-  kit_ins(&k, OP_nc_matmul, "dst", T(ps), "stationary", T(x), "moving", T(y), "perf_mode", I(matmul_perf_mode_double_row), NULL);
+  kit_ins(&k, OP_nc_matmul, "dst", T(ps), "stationary", T(x), "moving", T(y), "perf_mode",
+          I(matmul_perf_mode_double_row), NULL);
   kit_store(&k, ps);
   kit_ok(&k);
   kit_expect(&k, 0, 6, want);
@@ -184,7 +186,8 @@ static void test_double_row(void **state) {
 static void test_transpose_mode_moves_bits(void **state) {
   (void)state;
   Kit k;
-  uint16_t x[4] = {0x7f80, 0x7fa5, 0x0001, 0xff80}, one[4] = {0x3f80, 0, 0, 0x3f80}; /* inf, NaN with payload, subnormal */
+  uint16_t x[4] = {0x7f80, 0x7fa5, 0x0001, 0xff80},
+           one[4] = {0x3f80, 0, 0, 0x3f80}; /* inf, NaN with payload, subnormal */
   float three[4] = {3, 0, 0, 3};
   kit_open(&k, TARGET_trn2);
   const IrTile *a = kit_loaded(&k, DT_bfloat16, x, SHAPE(2, 2)), *id = kit_loaded(&k, DT_bfloat16, one, SHAPE(2, 2));

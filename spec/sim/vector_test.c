@@ -16,8 +16,9 @@ static void test_tensor_tensor_f32(void **state) {
   float x[4] = {1, -2, NANF, 4}, y[4] = {3, -2, 1, -5};
   kit_open(&k, TARGET_trn2);
   const IrTile *a = kit_loaded(&k, DT_float32, x, SHAPE(2, 2)), *b = kit_loaded(&k, DT_float32, y, SHAPE(2, 2));
-  const Alu ops[] = {ALU_add, ALU_subtract, ALU_multiply, ALU_maximum, ALU_minimum, ALU_equal, ALU_not_equal,
-                     ALU_greater, ALU_greater_equal, ALU_less, ALU_less_equal, ALU_logical_and, ALU_logical_xor};
+  const Alu ops[] = {ALU_add,        ALU_subtract,    ALU_multiply,   ALU_maximum,       ALU_minimum,
+                     ALU_equal,      ALU_not_equal,   ALU_greater,    ALU_greater_equal, ALU_less,
+                     ALU_less_equal, ALU_logical_and, ALU_logical_xor};
   for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) binary(&k, DT_float32, ops[i], a, b, engine_vector);
   kit_ok(&k);
   EXPECT(&k, 0, 4, -4, NANF, -1);
@@ -58,7 +59,8 @@ static void test_imprecise_keeps_f32(void **state) {
   uint16_t x[1] = {0x3f80}, y[1] = {0x3b80}; /* 1 + 2^-8 needs more than bfloat16 */
   kit_open(&k, TARGET_trn2);
   const IrTile *a = kit_loaded(&k, DT_bfloat16, x, SHAPE(1, 1)), *b = kit_loaded(&k, DT_bfloat16, y, SHAPE(1, 1));
-  const IrTile *sum = kit_buf(&k, SP_sbuf, DT_bfloat16, SHAPE(1, 1)), *twice = kit_buf(&k, SP_sbuf, DT_bfloat16, SHAPE(1, 1));
+  const IrTile *sum = kit_buf(&k, SP_sbuf, DT_bfloat16, SHAPE(1, 1)),
+               *twice = kit_buf(&k, SP_sbuf, DT_bfloat16, SHAPE(1, 1));
   const IrTile *wide = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(1, 1));
   kit_ins(&k, OP_tensor_tensor, "dst", T(sum), "data1", T(a), "data2", T(b), "op", I(ALU_add), NULL);
   kit_ins(&k, OP_tensor_tensor, "dst", T(twice), "data1", T(sum), "data2", T(b), "op", I(ALU_add), NULL);
@@ -99,9 +101,11 @@ static void test_bits(void **state) {
   binary(&k, DT_uint8, ALU_bitwise_and, a, b, engine_vector);
   binary(&k, DT_uint8, ALU_left_shift, a, b, engine_vector);
   const IrTile *d = kit_buf(&k, SP_sbuf, DT_uint8, SHAPE(1, 3));
-  kit_ins(&k, OP_tensor_scalar, "dst", T(d), "data", T(a), "op0", I(ALU_invert), "op1", I(ALU_right_shift), "operand1", N(1), NULL);
+  kit_ins(&k, OP_tensor_scalar, "dst", T(d), "data", T(a), "op0", I(ALU_invert), "op1", I(ALU_right_shift), "operand1",
+          N(1), NULL);
   kit_store(&k, d);
-  kit_ins(&k, OP_tensor_scalar, "dst", T(d), "data", T(b), "op0", I(ALU_left_shift), "operand0", N(1), "reverse0", I(1), NULL);
+  kit_ins(&k, OP_tensor_scalar, "dst", T(d), "data", T(b), "op0", I(ALU_left_shift), "operand0", N(1), "reverse0", I(1),
+          NULL);
   kit_store(&k, d);
   kit_ok(&k);
   assert_memory_equal(k.out[0].data, ((uint8_t[]){0x30, 0x01, 0x01}), 3);
@@ -118,12 +122,14 @@ static void test_tensor_scalar(void **state) {
   kit_open(&k, TARGET_trn2);
   const IrTile *a = kit_loaded(&k, DT_float32, x, SHAPE(2, 2)), *col = kit_loaded(&k, DT_float32, c, SHAPE(2, 1));
   const IrTile *d = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(2, 2));
-  kit_ins(&k, OP_tensor_scalar, "dst", T(d), "data", T(a), "op0", I(ALU_subtract), "operand0", N(1), "op1", I(ALU_multiply),
-          "operand1", T(col), NULL);
+  kit_ins(&k, OP_tensor_scalar, "dst", T(d), "data", T(a), "op0", I(ALU_subtract), "operand0", N(1), "op1",
+          I(ALU_multiply), "operand1", T(col), NULL);
   kit_store(&k, d);
-  kit_ins(&k, OP_tensor_scalar, "dst", T(d), "data", T(a), "op0", I(ALU_subtract), "operand0", T(col), "reverse0", I(1), NULL);
+  kit_ins(&k, OP_tensor_scalar, "dst", T(d), "data", T(a), "op0", I(ALU_subtract), "operand0", T(col), "reverse0", I(1),
+          NULL);
   kit_store(&k, d);
-  kit_ins(&k, OP_tensor_scalar, "dst", T(d), "data", T(a), "op0", I(ALU_rsqrt), "op1", I(ALU_power), "operand1", N(-2.0), NULL);
+  kit_ins(&k, OP_tensor_scalar, "dst", T(d), "data", T(a), "op0", I(ALU_rsqrt), "op1", I(ALU_power), "operand1",
+          N(-2.0), NULL);
   kit_store(&k, d);
   kit_ok(&k);
   EXPECT(&k, 0, 0, 10, 200, 300);
@@ -140,8 +146,8 @@ static void test_columns_of_columns(void **state) {
   kit_open(&k, TARGET_trn2);
   const IrTile *a = kit_loaded(&k, DT_float32, x, SHAPE(3, 1)), *col = kit_loaded(&k, DT_float32, c, SHAPE(3, 1));
   const IrTile *d = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(3, 1));
-  kit_ins(&k, OP_tensor_scalar, "dst", T(d), "data", T(a), "op0", I(ALU_multiply), "operand0", N(2), "op1", I(ALU_subtract),
-          "operand1", T(col), "reverse1", I(1), NULL);
+  kit_ins(&k, OP_tensor_scalar, "dst", T(d), "data", T(a), "op0", I(ALU_multiply), "operand0", N(2), "op1",
+          I(ALU_subtract), "operand1", T(col), "reverse1", I(1), NULL);
   kit_store(&k, d);
   kit_ins(&k, OP_activation, "dst", T(d), "op", I(ACT_square), "data", T(a), "bias", T(col), "scale", N(2), NULL);
   kit_store(&k, d);

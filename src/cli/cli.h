@@ -50,7 +50,7 @@ void print_error(const nkl_error *e, const char *prefix); /* message, notes, tra
 int fail(nkl_ctx *c);                 /* prints the last error; its exit status for failures of a script or a kernel */
 int fail_usage(nkl_ctx *c);           /* the same, but a wrong argument is a usage error */
 int fail_buf(nkl_error_buf *e);       /* prints and frees */
-const char *quoted_json(const char *s, char *buf, size_t size);
+int fail_file(nkl_error_buf *e, const char *path); /* the same, with the file that is at fault */
 
 /* context.c */
 int context_open(nkl_ctx **out, const nkl_options *o); /* prints what fails; Ctrl-C then interrupts the context */

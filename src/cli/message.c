@@ -87,8 +87,12 @@ int fail_usage(nkl_ctx *c) {
   return status_of(e, EXIT_USAGE);
 }
 
-int fail_buf(nkl_error_buf *e) {
-  print_error(&e->error, "nkilua");
+int fail_buf(nkl_error_buf *e) { return fail_file(e, NULL); }
+
+int fail_file(nkl_error_buf *e, const char *path) {
+  nkl_error shown = e->error;
+  if (path && !*shown.file) shown.file = path;
+  print_error(&shown, "nkilua");
   int status = status_of(&e->error, EXIT_FAILED);
   nkl_error_buf_free(e);
   return status;

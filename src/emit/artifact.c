@@ -6,7 +6,8 @@
 static int64_t buf_bytes(const IrBuf *b) { return b->count * dtype_bytes(b->dtype); }
 
 static bool same_tensor(const IrBuf *a, const IrBuf *b) {
-  return a->dtype == b->dtype && a->rank == b->rank && memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0 &&
+  return a->dtype == b->dtype && a->rank == b->rank &&
+         memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0 &&
          memcmp(a->data, b->data, (size_t)buf_bytes(a)) == 0;
 }
 

@@ -1,5 +1,5 @@
-/* config.c -- emit room: encode_backend_config. base64 of compact JSON, byte-stable: fixed key order, no white space, exact
-   numbers. */
+/* config.c -- emit room: encode_backend_config. base64 of compact JSON, byte-stable: fixed key order, no white space,
+   exact numbers. */
 #include "config.h"
 
 #include <string.h>
@@ -90,9 +90,9 @@ void config_put_tensor(JsonWriter *w, const ConstTensor *t) {
 static bool is_text(const char *s, size_t n) { return text_is_utf8(s, n, NULL) && (n == 0 || !memchr(s, '\0', n)); }
 
 static const char *kind_name(const ConstValue *v) {
-  static const char *const names[] = {[CONST_NIL] = "nil",       [CONST_BOOL] = "bool",   [CONST_INT] = "int",
-                                      [CONST_FLOAT] = "float",   [CONST_STRING] = "string", [CONST_TOKEN] = "token",
-                                      [CONST_FUNCTION] = "function", [CONST_TUPLE] = "tuple"};
+  static const char *const names[] = {
+      [CONST_NIL] = "nil",       [CONST_BOOL] = "bool",   [CONST_INT] = "int",           [CONST_FLOAT] = "float",
+      [CONST_STRING] = "string", [CONST_TOKEN] = "token", [CONST_FUNCTION] = "function", [CONST_TUPLE] = "tuple"};
   return v->kind == CONST_STRING && !is_text(v->s, v->len) ? "bytes" : names[v->kind];
 }
 

@@ -1,5 +1,5 @@
-/* config_read.c -- emit room: strict reading of a backend_config. The program in serialize_ir_string is the truth: whatever
-   else follows from it is written again from the parsed module and must come out as given. */
+/* config_read.c -- emit room: strict reading of a backend_config. The program in serialize_ir_string is the truth:
+   whatever else follows from it is written again from the parsed module and must come out as given. */
 #include <math.h>
 #include <string.h>
 
@@ -24,13 +24,15 @@ typedef struct Reader {
 } Reader;
 
 static const char *kind_text(JsonKind kind) {
-  static const char *const names[] = {[JSON_NULL] = "null",      [JSON_BOOL] = "true or false", [JSON_INT] = "an integer",
-                                      [JSON_FLOAT] = "a number", [JSON_STRING] = "a string",    [JSON_ARRAY] = "a list",
-                                      [JSON_OBJECT] = "an object"};
+  static const char *const names[] = {
+      [JSON_NULL] = "null",       [JSON_BOOL] = "true or false", [JSON_INT] = "an integer",  [JSON_FLOAT] = "a number",
+      [JSON_STRING] = "a string", [JSON_ARRAY] = "a list",       [JSON_OBJECT] = "an object"};
   return names[kind];
 }
 
-static bool bad_value(Reader *r, ConfigKey key, const char *why) { return DIAG(r->d, config_value, rows[key].name, why); }
+static bool bad_value(Reader *r, ConfigKey key, const char *why) {
+  return DIAG(r->d, config_value, rows[key].name, why);
+}
 
 /* An integer beyond 2^53 is a string of digits. */
 static bool as_int(const Json *v, int64_t *out) {
@@ -55,7 +57,8 @@ static bool check_format(Reader *r, const Json *root) {
     return DIAG(r->d, config_format, format->s, NKILUA_KERNEL_FORMAT);
   if (version && version->kind == JSON_INT && version->i > NKILUA_KERNEL_VERSION)
     return DIAG(r->d, config_version, (long long)version->i, NKILUA_KERNEL_VERSION);
-  if (version && version->kind == JSON_INT && version->i < 1) return bad_value(r, CONFIG_kernel_version, "must be at least 1");
+  if (version && version->kind == JSON_INT && version->i < 1)
+    return bad_value(r, CONFIG_kernel_version, "must be at least 1");
   return true;
 }
 
@@ -80,10 +83,10 @@ typedef struct KindName {
 } KindName;
 
 static const KindName kind_names[] = {
-    {"nil", CONST_NIL, JSON_NULL},        {"bool", CONST_BOOL, JSON_BOOL},
-    {"int", CONST_INT, JSON_INT},         {"float", CONST_FLOAT, JSON_FLOAT},
+    {"nil", CONST_NIL, JSON_NULL},         {"bool", CONST_BOOL, JSON_BOOL},
+    {"int", CONST_INT, JSON_INT},          {"float", CONST_FLOAT, JSON_FLOAT},
     {"string", CONST_STRING, JSON_STRING}, {"bytes", CONST_STRING, JSON_STRING},
-    {"token", CONST_TOKEN, JSON_STRING},  {"function", CONST_FUNCTION, JSON_STRING},
+    {"token", CONST_TOKEN, JSON_STRING},   {"function", CONST_FUNCTION, JSON_STRING},
     {"tuple", CONST_TUPLE, JSON_ARRAY},
 };
 
@@ -126,9 +129,11 @@ static bool read_items(Reader *r, const Json *v, ConstValue *out) {
 
 static bool read_const_value(Reader *r, const Json *v, const KindName *kind, ConstValue *out) {
   out->kind = kind->kind;
-  if (out->kind == CONST_INT) return as_int(v, &out->i) || bad_value(r, CONFIG_constant_values, "an int has an integer value");
+  if (out->kind == CONST_INT)
+    return as_int(v, &out->i) || bad_value(r, CONFIG_constant_values, "an int has an integer value");
   if (out->kind == CONST_FLOAT)
-    return read_float(v, &out->f) || bad_value(r, CONFIG_constant_values, "a float has a number with a point as its value");
+    return read_float(v, &out->f) ||
+           bad_value(r, CONFIG_constant_values, "a float has a number with a point as its value");
   if (v->kind != kind->value) return bad_value(r, CONFIG_constant_values, "a value is not of its kind");
   out->b = v->b;
   out->s = v->s;
@@ -167,11 +172,12 @@ static bool read_constants(Reader *r, Artifact *a) {
 }
 
 static bool read_opt(Reader *r, const Json *v, KernelOpt *out) {
-  static const ConstKind kinds[] = {[JSON_BOOL] = CONST_BOOL, [JSON_INT] = CONST_INT, [JSON_FLOAT] = CONST_FLOAT,
-                                    [JSON_STRING] = CONST_STRING};
+  static const ConstKind kinds[] = {
+      [JSON_BOOL] = CONST_BOOL, [JSON_INT] = CONST_INT, [JSON_FLOAT] = CONST_FLOAT, [JSON_STRING] = CONST_STRING};
   if (v->kind == JSON_NULL || v->kind >= JSON_ARRAY)
     return bad_value(r, CONFIG_opts, "a value is true, false, a number or a string");
-  *out = (KernelOpt){.key = v->key, .value = {.kind = kinds[v->kind], .b = v->b, .i = v->i, .f = v->f, .s = v->s, .len = v->len}};
+  *out = (KernelOpt){.key = v->key,
+                     .value = {.kind = kinds[v->kind], .b = v->b, .i = v->i, .f = v->f, .s = v->s, .len = v->len}};
   return true;
 }
 
@@ -247,7 +253,9 @@ static const Derived derived[] = {
     {CONFIG_output_names, put_outputs},
 };
 
-static bool same_text(const Text *a, const Text *b) { return a->len == b->len && memcmp(text_str(a), text_str(b), a->len) == 0; }
+static bool same_text(const Text *a, const Text *b) {
+  return a->len == b->len && memcmp(text_str(a), text_str(b), a->len) == 0;
+}
 
 static bool check_tensors(Reader *r, const Artifact *a, Text *want, Text *got) {
   const Json *v = r->value[CONFIG_constant_values]->child;
@@ -301,7 +309,8 @@ static Artifact *decode_json(Alloc alloc, const Text *text, Diag *d) {
   const Json *root = json_parse(&r.scratch, text_str(text), text->len, "backend_config", d);
   Artifact *a = NULL;
   if (root && root->kind != JSON_OBJECT) DIAG(d, config_type, "backend_config", kind_text(JSON_OBJECT));
-  if (root && root->kind == JSON_OBJECT && check_format(&r, root) && collect_keys(&r, root)) a = read_artifact(&r, alloc);
+  if (root && root->kind == JSON_OBJECT && check_format(&r, root) && collect_keys(&r, root))
+    a = read_artifact(&r, alloc);
   arena_free(&r.scratch);
   return a;
 }

@@ -5,20 +5,32 @@
 #include "json.h"
 
 /* A bound argument that is not a tensor. */
-typedef enum ConstKind { CONST_NIL, CONST_BOOL, CONST_INT, CONST_FLOAT, CONST_STRING, CONST_TOKEN, CONST_FUNCTION, CONST_TUPLE } ConstKind;
+typedef enum ConstKind {
+  CONST_NIL,
+  CONST_BOOL,
+  CONST_INT,
+  CONST_FLOAT,
+  CONST_STRING,
+  CONST_TOKEN,
+  CONST_FUNCTION,
+  CONST_TUPLE
+} ConstKind;
 typedef struct ConstValue ConstValue;
 struct ConstValue {
-  const char *name;   /* parameter; NULL inside a tuple */
+  const char *name; /* parameter; NULL inside a tuple */
   ConstKind kind;
   bool b;
   int64_t i;
   double f;
-  const char *s;      /* string bytes, token name ("nl.exp"), function: hex of its hash */
+  const char *s; /* string bytes, token name ("nl.exp"), function: hex of its hash */
   size_t len;
   const ConstValue *items; /* tuple */
   uint32_t nitems;
 };
-typedef struct KernelOpt { const char *key; ConstValue value; } KernelOpt; /* sorted by key */
+typedef struct KernelOpt {
+  const char *key;
+  ConstValue value;
+} KernelOpt; /* sorted by key */
 
 #define NKILUA_BUILD_VERSION "0.1.0" /* in every cache key: another build traces again */
 #define NKILUA_KERNEL_VERSION 1
@@ -37,13 +49,13 @@ typedef struct ConstTensor {
 typedef struct Artifact {
   int32_t refs; /* atomic */
   Arena arena;
-  const IrModule *module;       /* retained */
+  const IrModule *module; /* retained */
   const char *func_name;
-  const char *const *input_names;  /* user tensors, operand order */
+  const char *const *input_names; /* user tensors, operand order */
   uint32_t ninputs;
   const char *const *output_names;
   uint32_t noutputs;
-  const ConstValue *constants;  /* bound non-tensor arguments, signature order */
+  const ConstValue *constants; /* bound non-tensor arguments, signature order */
   uint32_t nconstants;
   const ConstTensor *tensors;
   uint32_t ntensors;
@@ -52,16 +64,17 @@ typedef struct Artifact {
   const char *call_target; /* EMIT_TARGET_... */
   bool has_collectives, result_is_sequence;
   int64_t matmul_mac_count;
-  const char *ir;               /* canonical text */
+  const char *ir; /* canonical text */
   size_t ir_len;
-  const char *config_json;      /* compact */
+  const char *config_json; /* compact */
   size_t config_json_len;
-  const char *backend_config;   /* base64, one line, NUL-terminated */
+  const char *backend_config; /* base64, one line, NUL-terminated */
   size_t backend_config_len;
-  const char *cache_key;        /* 32 hex digits; "" for a decoded config */
+  const char *cache_key; /* 32 hex digits; "" for a decoded config */
 } Artifact;
 
-/* Retains m; fills what the module says: names, constant tensors, result_is_sequence, MAC count. NULL when out of memory. */
+/* Retains m; fills what the module says: names, constant tensors, result_is_sequence, MAC count. NULL when out of
+ * memory. */
 Artifact *artifact_new(Alloc alloc, const IrModule *m);
 /* Deep copies into a's arena. */
 bool artifact_set_constants(Artifact *a, const ConstValue *list, uint32_t n);
@@ -71,8 +84,8 @@ void artifact_release(const Artifact *a);
 
 /* config.c: fills ir, config_json, backend_config from the other fields. */
 bool config_encode(Artifact *a, Diag *d);
-/* Strict reading of base64 text (one trailing newline allowed): decodes, checks every key and type, parses and verifies the IR,
-   checks that names, aliases, counts agree with it. */
+/* Strict reading of base64 text (one trailing newline allowed): decodes, checks every key and type, parses and verifies
+   the IR, checks that names, aliases, counts agree with it. */
 const Artifact *config_decode(Alloc alloc, const char *b64, size_t n, Diag *d);
 /* A user tensor: operand i, output k. */
 const IrBuf *artifact_input(const Artifact *a, uint32_t i);

@@ -1,5 +1,5 @@
-/* hlo.c -- emit room: a whole HloModule around one custom-call. Names, alias rules and attribute order are those of XLA's
-   own text (docs/hlo.md). */
+/* hlo.c -- emit room: a whole HloModule around one custom-call. Names, alias rules and attribute order are those of
+   XLA's own text (docs/backend-config.md, the last section). */
 #include "hlo.h"
 
 typedef struct Hlo {

@@ -135,7 +135,8 @@ bool stablehlo_text(const Artifact *a, Text *out, Diag *d) {
   if (name) {
     /* '-' does not belong in a bare symbol name, so the name is always quoted when it has one. */
     const char *quote = strchr(name, '-') ? "\"" : "";
-    text_printf(out, "module @%s%s%s attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {\n", quote, name, quote);
+    text_printf(out, "module @%s%s%s attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {\n",
+                quote, name, quote);
     put_main(a, out);
     put_constants(a, out);
     put_call(a, out);

@@ -1,5 +1,5 @@
-/* alias.c -- framework room: which outputs are operands (a kernel that writes in place and returns its argument), and what
-   a function does to its arguments. */
+/* alias.c -- framework room: which outputs are operands (a kernel that writes in place and returns its argument), and
+   what a function does to its arguments. */
 #include "fw.h"
 
 static bool is_operand(const IrFunc *f, uint32_t buf) { return buf < f->nargs && f->bufs[buf]->kind == BUF_ARG; }
@@ -42,8 +42,8 @@ static bool value_is_of(const IrFunc *f, const IrVal *v, uint32_t arg) {
   return false;
 }
 
-/* Is some tile of a parameter whose role is in the mask a view of the argument? A vector offset is HBM only and its index
-   tile is on chip, so it is never a view of an argument. */
+/* Is some tile of a parameter whose role is in the mask a view of the argument? A vector offset is HBM only and its
+   index tile is on chip, so it is never a view of an argument. */
 static bool touches(const IrFunc *f, uint32_t arg, unsigned roles) {
   for (uint32_t i = 0; i < f->nins; i++) {
     const IrIns *ins = f->ins[i];

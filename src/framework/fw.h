@@ -1,5 +1,6 @@
-/* fw.h -- the framework-kernel core: signature -> key -> cache -> (trace) -> aliases -> config -> artifact. No Lua here: the trace
-   is a callback, so a C test or host drives the same pipeline. Names are those of the lifecycle page (docs/lifecycle.md). */
+/* fw.h -- the framework-kernel core: signature -> key -> cache -> (trace) -> aliases -> config -> artifact. No Lua
+   here: the trace is a callback, so a C test or host drives the same pipeline. Names are those of the lifecycle page
+   (docs/lifecycle.md). */
 #ifndef NK_FW_H
 #define NK_FW_H
 #include "emit.h"
@@ -26,17 +27,20 @@ typedef struct FwRequest {
   const KernelOpt *opts; /* sorted by key */
   uint32_t nopts;
   const char *call_target; /* custom-call target; NULL: EMIT_TARGET_NATIVE */
-  const void *captured;  /* canonical bytes of the kernel's captured state, made by the front end; read before the trace only */
+  const void
+      *captured; /* canonical bytes of the kernel's captured state, made by the front end; read before the trace only */
   size_t ncaptured;
-  bool legacy;           /* LegacyFrameworkKernel semantics */
+  bool legacy; /* LegacyFrameworkKernel semantics */
 } FwRequest;
 
-/* The pipeline of dump_config_with_boundargs as replaceable steps; NULL = the default below. ud belongs to the owner. */
+/* The pipeline of dump_config_with_boundargs as replaceable steps; NULL = the default below. ud belongs to the owner.
+ */
 typedef struct FwPipeline {
   void *ud;
   /* canonical key bytes of a request (default: fw_generate_hash_key) */
   bool (*generate_hash_key)(void *ud, const FwRequest *r, Text *key, Diag *d);
-  /* TRACE: re-executes the body; returns a finished module (caller owns), has_collectives, whether the run changed captured state */
+  /* TRACE: re-executes the body; returns a finished module (caller owns), has_collectives, whether the run changed
+   * captured state */
   IrModule *(*specialize_and_call)(void *ud, const FwRequest *r, bool *has_collectives, bool *impure, Diag *d);
   /* output names and result_is_sequence are in the module; default accepts them */
   bool (*translate_return_types)(void *ud, const FwRequest *r, IrModule *m, Diag *d);
@@ -50,14 +54,17 @@ FwCache *fw_cache_new(Alloc alloc);
 void fw_cache_free(FwCache *c);
 void fw_cache_clear(FwCache *c);
 void fw_cache_limit(FwCache *c, int64_t cap); /* 0: unlimited; else least recently used entries leave */
-typedef struct FwCacheInfo { int64_t hits, misses, entries, impure; const char *last_reason; } FwCacheInfo;
+typedef struct FwCacheInfo {
+  int64_t hits, misses, entries, impure;
+  const char *last_reason;
+} FwCacheInfo;
 FwCacheInfo fw_cache_info(const FwCache *c);
 void fw_cache_reason(FwCache *c, const char *reason); /* why the last impure run was not stored; kept for cache_info */
 /* NULL when absent; not retained. Counts a hit or a miss. */
 const Artifact *fw_cache_get(FwCache *c, const void *key, size_t n);
 
-/* The one page: key, look up, else trace -> returns -> aliases -> MACs -> encode -> assemble -> verify -> store. c may be NULL (enable_cache =
-   false). The artifact is retained for the caller. */
+/* The one page: key, look up, else trace -> returns -> aliases -> MACs -> encode -> assemble -> verify -> store. c may
+   be NULL (enable_cache = false). The artifact is retained for the caller. */
 const Artifact *fw_specialize(FwCache *c, const FwPipeline *p, const FwRequest *r, Alloc alloc, Diag *d);
 
 bool fw_generate_hash_key(const FwRequest *r, Text *key, Diag *d);
@@ -66,11 +73,12 @@ bool fw_generate_operand_output_aliases(const FwRequest *r, IrModule *m, Diag *d
 /* Does f write (read) its argument i, through whatever view? */
 bool fw_operand_written(const IrFunc *f, uint32_t i);
 bool fw_operand_read(const IrFunc *f, uint32_t i);
-/* The operand that output k is an update of: aliased and written. -1 when none; an alias that nobody writes is a pass-through. */
+/* The operand that output k is an update of: aliased and written. -1 when none; an alias that nobody writes is a
+ * pass-through. */
 int32_t fw_updated_operand(const Artifact *a, uint32_t k);
 
-/* Target resolution (design 6.6): explicit name, else NEURON_PLATFORM_TARGET_OVERRIDE, else DMI product name, else trn1 with fallback = true and
-   *warning set to the page's text (the caller prints it once per process). */
+/* Target resolution (design 6.6): explicit name, else NEURON_PLATFORM_TARGET_OVERRIDE, else DMI product name, else trn1
+ *with fallback = true and warning set to the page's text (the caller prints it once per process). */
 bool fw_get_platform_target(const char *explicit_name, Target *out, bool *fallback, const char **warning, Diag *d);
 bool fw_check_grid(const FwRequest *r, bool multi_physical_cores, Diag *d);
 #endif

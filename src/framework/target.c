@@ -1,5 +1,5 @@
-/* target.c -- framework room: _get_platform_target. Option, else environment, else what the machine says it is, else trn1
-   as a guess, which is part of the key and of the config. */
+/* target.c -- framework room: _get_platform_target. Option, else environment, else what the machine says it is, else
+   trn1 as a guess, which is part of the key and of the config. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,8 @@ static bool parse(const char *what, const char *name, Target *out, Diag *d) {
   Text list;
   text_init(&list, d->message.alloc);
   for (int i = 0; names[i]; i++) text_printf(&list, "%s%s", i ? ", " : "", names[i]);
-  DIAG(d, unknown_platform_target, what, name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "", text_str(&list));
+  DIAG(d, unknown_platform_target, what, name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
+       text_str(&list));
   text_free(&list);
   return false;
 }

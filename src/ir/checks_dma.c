@@ -10,7 +10,8 @@ static bool check_dge(const IrCheck *c, int mode, const IrTile *dst, const IrTil
   if (mode == dge_mode_none && (vec || dyn))
     return BAD(c, argument_value, "dge_mode", name, "a view with a run-time offset needs swdge or hwdge");
   if (mode != dge_mode_hwdge) return true;
-  if (c->gen < gen3) return BAD(c, argument_generation, "dge_mode hwdge", 3, target_name(c->module->target), (int)c->gen);
+  if (c->gen < gen3)
+    return BAD(c, argument_generation, "dge_mode hwdge", 3, target_name(c->module->target), (int)c->gen);
   if (vec) return BAD(c, argument_value, "dge_mode", name, "a vector offset needs swdge");
   if (dtype_of(c, dst) != dtype_of(c, src))
     return BAD(c, dtype_mismatch, "dst", "src (dge_mode hwdge)", dtype_name(dtype_of(c, dst)),
@@ -42,8 +43,7 @@ bool check_dma_copy(const IrCheck *c) {
   bool ok = true;
   if (d != s && !(plain_dtype(d) && plain_dtype(s)))
     ok = BAD(c, dtype_mismatch, "dst", "src (packed and scale types do not convert)", dtype_name(d), dtype_name(s));
-  if (dst->vec && src->vec)
-    ok = BAD(c, instruction_invalid, "only one of dst and src may have a vector offset");
+  if (dst->vec && src->vec) ok = BAD(c, instruction_invalid, "only one of dst and src may have a vector offset");
   if (a->oob_mode.u.i == oob_mode_skip && !dst->vec && !src->vec && !dst->dyn && !src->dyn)
     ok = BAD(c, argument_value, "oob_mode", "skip", "it needs a view with a run-time offset");
   return check_dge(c, mode, dst, src) && check_queue(c, (int)a->engine.u.i, mode) && ok;

@@ -44,7 +44,8 @@ bool check_pattern(const IrCheck *c) {
     int64_t step = p.pairs->u.ints[2 * i], num = p.pairs->u.ints[2 * i + 1];
     bool legal = num >= 1 && num <= 65536 && step >= INT32_MIN && step <= INT32_MAX;
     if (!legal || (count *= num) > INT32_MAX) {
-      snprintf(why, sizeof why, "pattern pair %u is [%lld, %lld]; num is 1..65536 and step an int32", i, LL(step), LL(num));
+      snprintf(why, sizeof why, "pattern pair %u is [%lld, %lld]; num is 1..65536 and step an int32", i, LL(step),
+               LL(num));
       return BAD(c, instruction_invalid, why);
     }
   }
@@ -53,7 +54,8 @@ bool check_pattern(const IrCheck *c) {
     return BAD(c, shape_required, "dst", why, text_of(c, p.dst, &s));
   }
   if (in_int32(&p)) return true;
-  return BAD(c, instruction_invalid, "the pattern's values leave int32 (offset, channel_multiplier and steps together)");
+  return BAD(c, instruction_invalid,
+             "the pattern's values leave int32 (offset, channel_multiplier and steps together)");
 }
 
 bool check_range_select(const IrCheck *c) {

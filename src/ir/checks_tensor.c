@@ -1,12 +1,13 @@
-/* checks_tensor.c -- ir room: what the Tensor engine refuses: sizes, dtype pairs, PSUM banks, array tiling, transposes. */
+/* checks_tensor.c -- ir room: what the Tensor engine refuses: sizes, dtype pairs, PSUM banks, array tiling, transposes.
+ */
 #include <stdio.h>
 
 #include "check_util.h"
 
 enum { BANK = 2048 };
 
-/* gen2 and gen3: a Tensor engine result stays inside one PSUM bank. Positions are those of the tile in its buffer, which
-   placement puts inside a bank or at the start of one. */
+/* gen2 and gen3: a Tensor engine result stays inside one PSUM bank. Positions are those of the tile in its buffer,
+   which placement puts inside a bank or at the start of one. */
 static bool one_bank(const IrCheck *c, const char *param, const IrTile *t) {
   if (c->gen >= gen4 || !in_psum(c, t)) return true;
   const IrBuf *b = buf_of(c, t);
@@ -67,7 +68,8 @@ static bool matmul_dtypes(const IrCheck *c, const Args_nc_matmul *a, bool rows2)
   return BAD(c, instruction_invalid, why);
 }
 
-/* Products are summed in f32: dst is float32, on gen4 also bfloat16. A transpose moves bits: dst has the data's dtype. */
+/* Products are summed in f32: dst is float32, on gen4 also bfloat16. A transpose moves bits: dst has the data's dtype.
+ */
 static bool matmul_dst_dtype(const IrCheck *c, const Args_nc_matmul *a) {
   DType dst = dtype_of(c, a->dst.u.tile), data = dtype_of(c, a->stationary.u.tile);
   uint32_t legal = c->gen >= gen4 ? DM(float32) | DM(bfloat16) : DM(float32);
@@ -88,7 +90,8 @@ static bool array_part(int64_t n, Gen gen) { return n == 128 || n == 64 || (n ==
 static bool matmul_tiling(const IrCheck *c, const Args_nc_matmul *a, const MatmulShape *s) {
   if (!given(&a->tile_position) && !given(&a->tile_size)) return true;
   if (!given(&a->tile_position) || !given(&a->tile_size) || a->tile_position.n != 2 || a->tile_size.n != 2)
-    return BAD(c, instruction_invalid, "tile_position and tile_size are given together, each as two integers (rows, columns)");
+    return BAD(c, instruction_invalid,
+               "tile_position and tile_size are given together, each as two integers (rows, columns)");
   const int64_t *at = a->tile_position.u.ints, *size = a->tile_size.u.ints;
   char why[200];
   const char *parts = c->gen >= gen3 ? "32, 64 or 128" : "64 or 128";
@@ -98,9 +101,9 @@ static bool matmul_tiling(const IrCheck *c, const Args_nc_matmul *a, const Matmu
     int64_t used = i ? s->m : s->k;
     if (!array_part(size[i], c->gen)) {
       snprintf(why, sizeof why, "tile_size has %lld %s; legal are %s", LL(size[i]), axis, parts);
-    } else if (at[i] % size[i] != 0 || at[i] + size[i] > 128) {
-      snprintf(why, sizeof why, "tile_position %s %lld must be a multiple of tile_size %lld inside the 128x128 array", axis,
-               LL(at[i]), LL(size[i]));
+    } else if (at[i] % size[i] != 0) {
+      snprintf(why, sizeof why, "tile_position %s %lld must be a multiple of tile_size %lld", axis, LL(at[i]),
+               LL(size[i]));
     } else if (used > size[i]) {
       snprintf(why, sizeof why, "%lld %s of stationary do not fit tile_size %lld", LL(used), axis, LL(size[i]));
     } else {

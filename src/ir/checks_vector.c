@@ -13,7 +13,8 @@ static const char *shape2(int64_t p, int64_t n, Say *s) {
 }
 
 /* Packed and scale types are moved, never converted. */
-static bool convertible(const IrCheck *c, const char *dst_name, const IrTile *dst, const char *src_name, const IrTile *src) {
+static bool convertible(const IrCheck *c, const char *dst_name, const IrTile *dst, const char *src_name,
+                        const IrTile *src) {
   DType d = dtype_of(c, dst), s = dtype_of(c, src);
   if (d == s || (plain(d) && plain(s))) return true;
   Say x, y;
@@ -32,15 +33,19 @@ bool check_tensor_copy(const IrCheck *c) {
 static bool fits_dtype(double value, DType d, char why[80]) {
   int64_t lo, hi;
   switch (dtype_info[d].cls) {
-    case DC_FLT: return true;
-    case DC_PACK: snprintf(why, 80, "packed types take 0 only"); return value == 0;
+    case DC_FLT:
+      return true;
+    case DC_PACK:
+      snprintf(why, 80, "packed types take 0 only");
+      return value == 0;
     case DC_SCALE: {
       int e;
       double m = frexp(value, &e);
       snprintf(why, 80, "a scale is a power of two, 2^-127..2^127");
       return m == 0.5 && e >= -126 && e <= 128;
     }
-    default: break;
+    default:
+      break;
   }
   dtype_int_range(d, &lo, &hi);
   snprintf(why, 80, "%s takes integers %lld..%lld", dtype_name(d), LL(lo), LL(hi));
@@ -64,7 +69,8 @@ static bool scalar_operand(const IrCheck *c, const char *param, const IrVal *op,
   if (op->kind == V_NONE || v->kind == V_NONE) return true;
   bool bits = alu_info[op->u.i].cls == AC_BITVEC;
   Say s;
-  if (v->kind == V_NUM) return !bits || alu_info[op->u.i].arity == 1 || number_fits(c, param, v->u.num, dtype_of(c, data));
+  if (v->kind == V_NUM)
+    return !bits || alu_info[op->u.i].arity == 1 || number_fits(c, param, v->u.num, dtype_of(c, data));
   DType d = dtype_of(c, v->u.tile);
   if (!bits) {
     if (d == DT_float32) return true;
@@ -110,7 +116,8 @@ bool check_activation(const IrCheck *c) {
   if (a->reduce_cmd.u.i == reduce_cmd_load_reduce)
     ok = BAD(c, argument_value, "reduce_cmd", "load_reduce", "activation has no initial value to load");
   if (!reduces && a->reduce_cmd.u.i != reduce_cmd_idle && a->reduce_cmd.u.i != reduce_cmd_reset)
-    ok = BAD(c, argument_value, "reduce_cmd", enum_name(ET_reduce_cmd, (int)a->reduce_cmd.u.i), "it needs reduce_op add");
+    ok = BAD(c, argument_value, "reduce_cmd", enum_name(ET_reduce_cmd, (int)a->reduce_cmd.u.i),
+             "it needs reduce_op add");
   if (!reduces && a->reduce_res.kind != V_NONE) ok = BAD(c, instruction_invalid, "reduce_res needs reduce_op add");
   return ok;
 }
@@ -152,7 +159,8 @@ bool check_bn_stats(const IrCheck *c) {
   Say s, t;
   bool ok = true;
   if (tile_free(data) > 512)
-    ok = BAD(c, size_of_dimension_exceed_arch_limit, "free size of data", LL(tile_free(data)), 512LL, text_of(c, data, &s));
+    ok = BAD(c, size_of_dimension_exceed_arch_limit, "free size of data", LL(tile_free(data)), 512LL,
+             text_of(c, data, &s));
   if (tile_free(dst) != 6) ok = BAD(c, shape_required, "dst", shape2(tile_parts(data), 6, &s), text_of(c, dst, &t));
   return ok;
 }

@@ -42,8 +42,8 @@ int64_t ir_mac_count(const IrModule *m) {
 
 static bool same_tile(const IrTile *a, const IrTile *b) {
   if (a == b) return true;
-  if (a->buf != b->buf || a->rank != b->rank || a->offset != b->offset || a->dyn != b->dyn || a->dyn_max != b->dyn_max ||
-      a->vec_dim != b->vec_dim || (a->vec == NULL) != (b->vec == NULL))
+  if (a->buf != b->buf || a->rank != b->rank || a->offset != b->offset || a->dyn != b->dyn ||
+      a->dyn_max != b->dyn_max || a->vec_dim != b->vec_dim || (a->vec == NULL) != (b->vec == NULL))
     return false;
   for (int i = 0; i < a->rank; i++)
     if (a->dim[i].stride != b->dim[i].stride || a->dim[i].count != b->dim[i].count) return false;
@@ -55,19 +55,28 @@ static bool same_text(const char *a, const char *b) { return a == b || (a && b &
 static bool same_val(const IrVal *a, const IrVal *b) {
   if (a->kind != b->kind || a->n != b->n) return false;
   switch (a->kind) {
-    case V_TILE: return same_tile(a->u.tile, b->u.tile);
-    case V_NUM: return memcmp(&a->u.num, &b->u.num, sizeof a->u.num) == 0;
-    case V_INT: return a->u.i == b->u.i;
-    case V_INTS: return a->n == 0 || memcmp(a->u.ints, b->u.ints, a->n * sizeof *a->u.ints) == 0;
-    case V_PAIRS: return a->n == 0 || memcmp(a->u.ints, b->u.ints, 2 * a->n * sizeof *a->u.ints) == 0;
+    case V_TILE:
+      return same_tile(a->u.tile, b->u.tile);
+    case V_NUM:
+      return memcmp(&a->u.num, &b->u.num, sizeof a->u.num) == 0;
+    case V_INT:
+      return a->u.i == b->u.i;
+    case V_INTS:
+      return a->n == 0 || memcmp(a->u.ints, b->u.ints, a->n * sizeof *a->u.ints) == 0;
+    case V_PAIRS:
+      return a->n == 0 || memcmp(a->u.ints, b->u.ints, 2 * a->n * sizeof *a->u.ints) == 0;
     case V_TILES:
       for (uint32_t i = 0; i < a->n; i++)
         if (!same_tile(a->u.tiles[i], b->u.tiles[i])) return false;
       return true;
-    case V_REG: return a->u.reg == b->u.reg;
-    case V_IDX: return a->u.idx == b->u.idx;
-    case V_STR: return memcmp(a->u.str, b->u.str, a->n) == 0;
-    default: return true;
+    case V_REG:
+      return a->u.reg == b->u.reg;
+    case V_IDX:
+      return a->u.idx == b->u.idx;
+    case V_STR:
+      return memcmp(a->u.str, b->u.str, a->n) == 0;
+    default:
+      return true;
   }
 }
 

@@ -40,14 +40,20 @@ DType dtype_parse(const char *name, size_t n) {
 void dtype_int_range(DType d, int64_t *lo, int64_t *hi) {
   int bits = dtype_info[d].bytes * 8;
   switch (dtype_info[d].cls) {
-    case DC_BOOL: *lo = 0, *hi = 1; return;
-    case DC_INT: *lo = -(INT64_C(1) << (bits - 1)), *hi = (INT64_C(1) << (bits - 1)) - 1; return;
-    default: *lo = 0, *hi = (INT64_C(1) << bits) - 1; return;
+    case DC_BOOL:
+      *lo = 0, *hi = 1;
+      return;
+    case DC_INT:
+      *lo = -(INT64_C(1) << (bits - 1)), *hi = (INT64_C(1) << (bits - 1)) - 1;
+      return;
+    default:
+      *lo = 0, *hi = (INT64_C(1) << bits) - 1;
+      return;
   }
 }
 
-/* Sign and width of an integer operand; bool counts as a 1-bit unsigned. The result holds every value of both; where that
-   needs more than 32 bits it is float32. */
+/* Sign and width of an integer operand; bool counts as a 1-bit unsigned. The result holds every value of both; where
+   that needs more than 32 bits it is float32. */
 static DType promote_ints(DType a, DType b) {
   if (a == DT_bool_ || b == DT_bool_) return a == DT_bool_ ? b : a;
   bool sa = dtype_info[a].cls == DC_INT, sb = dtype_info[b].cls == DC_INT;
@@ -72,7 +78,8 @@ static DType promote_floats(DType a, DType b) {
 DType dtype_promote(DType a, DType b) {
   if (a == b) return a;
   bool fa = dtype_is_float(a), fb = dtype_is_float(b);
-  if (!(fa || dtype_is_int(a)) || !(fb || dtype_is_int(b))) return DT_none; /* packed and scale types mix with nothing */
+  if (!(fa || dtype_is_int(a)) || !(fb || dtype_is_int(b)))
+    return DT_none; /* packed and scale types mix with nothing */
   if (a == DT_none || b == DT_none) return DT_none;
   if (fa && fb) return promote_floats(a, b);
   if (fa || fb) return fa ? a : b;

@@ -5,9 +5,7 @@
 static const IrBuf *buf(const IrFunc *f, const IrVal *v) {
   return v->kind == V_TILE && v->u.tile->buf < f->nbufs ? f->bufs[v->u.tile->buf] : NULL;
 }
-static Alu alu(const IrVal *v) {
-  return v->kind == V_INT && v->u.i > 0 && v->u.i < ALU_count ? (Alu)v->u.i : ALU_none;
-}
+static Alu alu(const IrVal *v) { return v->kind == V_INT && v->u.i > 0 && v->u.i < ALU_count ? (Alu)v->u.i : ALU_none; }
 
 static bool psum(const IrBuf *b) { return b && b->space == SP_psum; }
 static bool int32_wide(const IrBuf *b) { return b && (b->dtype == DT_int32 || b->dtype == DT_uint32); }
@@ -48,9 +46,13 @@ int ir_engine(const IrFunc *f, const IrIns *ins) {
   if (v->kind == V_INT && v->u.i > 0 && v->u.i <= engine_sync) given = (int)v->u.i;
   if (given != engine_unknown) return given;
   switch ((Op)ins->op) {
-    case OP_tensor_tensor: return pick_tensor_tensor(f, ARGS(tensor_tensor, ins));
-    case OP_tensor_scalar: return pick_tensor_scalar(ARGS(tensor_scalar, ins));
-    case OP_nc_transpose: return pick_transpose(f, ARGS(nc_transpose, ins));
-    default: return mask & EM_VECTOR ? engine_vector : only_engine(mask);
+    case OP_tensor_tensor:
+      return pick_tensor_tensor(f, ARGS(tensor_tensor, ins));
+    case OP_tensor_scalar:
+      return pick_tensor_scalar(ARGS(tensor_scalar, ins));
+    case OP_nc_transpose:
+      return pick_transpose(f, ARGS(nc_transpose, ins));
+    default:
+      return mask & EM_VECTOR ? engine_vector : only_engine(mask);
   }
 }

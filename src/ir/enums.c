@@ -75,7 +75,8 @@ bool enum_has(EnumType t, int64_t value) {
 #define ENUM(type, id, v) case ET_##type << 8 | (v):
 #include "enums.def"
     return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -88,8 +89,8 @@ bool enum_parse(EnumType t, const char *name, size_t n, int *out) {
 
 const char *enum_type_name(EnumType t) {
   static const char *const type_names[ET_count] = {
-      "none",       "engine",        "reduce_cmd",   "dge_mode", "oob_mode", "matmul_perf_mode", "nc_version",
-      "dma_engine", "sim_binary_op", "sim_unary_op",
+      "none",       "engine",     "reduce_cmd",    "dge_mode",     "oob_mode", "matmul_perf_mode",
+      "nc_version", "dma_engine", "sim_binary_op", "sim_unary_op",
   };
   return type_names[t];
 }

@@ -1,6 +1,7 @@
 /* ir.h -- the whole program model: dtypes, operators, buffers, tiles (access patterns), instructions, modules.
-   A module is built by build.c (called by trace/ and by the parser), then frozen: everything after reads it through const.
-   All memory of a module is in its arena. Sizes, counts and offsets are int64, in elements unless a name says bytes. */
+   A module is built by build.c (called by trace/ and by the parser), then frozen: everything after reads it through
+   const. All memory of a module is in its arena. Sizes, counts and offsets are int64, in elements unless a name says
+   bytes. */
 #ifndef NK_IR_H
 #define NK_IR_H
 #include <stdbool.h>
@@ -9,154 +10,16 @@
 
 #include "arena.h"
 #include "diag.h"
+#include "ir_types.h"
 #include "text.h"
 
-/* ---- generations, targets (chip.def) ------------------------------------------------------------------------------ */
-typedef enum Gen { gen2 = 2, gen3 = 3, gen4 = 4 } Gen;
-typedef enum Target {
-#define TARGET(name, gen, canonical, cores, aliases) TARGET_##name,
-#include "chip.def"
-  TARGET_count
-} Target;
-typedef struct ChipInfo {
-  Gen gen;
-  const char *name;
-  int64_t sbuf_physical, sbuf_usable, psum_bytes; /* per partition */
-  int psum_banks, tensor_mhz, vector_mhz, scalar_mhz, gpsimd_mhz;
-} ChipInfo;
-const ChipInfo *chip_of(Target t);
-const char *target_name(Target t); /* "trn2" */
-int target_cores(Target t);
-bool target_parse(const char *name, size_t n, Target *out); /* names and aliases */
-const char *const *target_names(void);                      /* NULL-terminated, for messages */
-
-/* ---- element types (dtype.def) ------------------------------------------------------------------------------------ */
-typedef enum DType {
-  DT_none,
-#define DTYPE(id, bits, class, elems, mlir, hlo, npy, st, gen, aliases, doc) DT_##id,
-#include "dtype.def"
-#undef DTYPE
-  DT_count
-} DType;
-typedef enum DClass { DC_FLT, DC_INT, DC_UINT, DC_BOOL, DC_SCALE, DC_PACK } DClass;
-typedef struct DTypeInfo {
-  const char *name; /* NKI's: "bfloat16" */
-  int bytes;
-  DClass cls;
-  int elems;
-  const char *mlir, *hlo, *npy, *safetensors;
-  Gen gen;
-  const char *aliases, *doc;
-} DTypeInfo;
-extern const DTypeInfo dtype_info[DT_count];
-DType dtype_parse(const char *name, size_t n); /* name or alias, DT_none when unknown */
-const char *const *dtype_names(void);          /* NULL-terminated, for messages */
-static inline const char *dtype_name(DType d) { return dtype_info[d].name; }
-static inline int64_t dtype_bytes(DType d) { return dtype_info[d].bytes; }
-static inline bool dtype_is_float(DType d) { return dtype_info[d].cls == DC_FLT; }
-static inline bool dtype_is_int(DType d) {
-  return dtype_info[d].cls == DC_INT || dtype_info[d].cls == DC_UINT || dtype_info[d].cls == DC_BOOL;
-}
-/* Result type of an operation on two tiles (facts: classic promotion). */
-DType dtype_promote(DType a, DType b);
-/* Smallest and largest value of an integer or bool type. */
-void dtype_int_range(DType d, int64_t *lo, int64_t *hi);
-
-/* dtype sets, for the rows */
-#define DM(id) (1u << DT_##id)
-#define DM_FLOAT (DM(float32) | DM(bfloat16) | DM(float16) | DM(tfloat32) | DM(float8_e4m3) | DM(float8_e5m2) | DM(float8_e4m3fn))
-#define DM_INT (DM(uint8) | DM(int8) | DM(uint16) | DM(int16) | DM(uint32) | DM(int32) | DM(bool_))
-#define DM_PACK (DM(float8_e5m2_x4) | DM(float8_e4m3fn_x4) | DM(float4_e2m1fn_x4))
-#define DM_ARITH (DM_FLOAT | DM_INT)
-#define DM_MATMUL /* TensorE operands of every generation */ \
-  (DM(float32) | DM(bfloat16) | DM(float16) | DM(tfloat32) | DM(float8_e4m3) | DM(float8_e5m2))
-#define DM_ANY (DM_ARITH | DM_PACK | DM(float8_e8m0fnu))
-
-/* ---- memory spaces -------------------------------------------------------------------------------------------------- */
-typedef enum Space { SP_reg, SP_sbuf, SP_psum, SP_private_hbm, SP_shared_hbm, SP_count } Space;
-const char *space_name(Space s);                          /* "sbuf" ... "hbm" prints as "private_hbm" */
-bool space_parse(const char *name, size_t n, Space *out); /* accepts "hbm" */
-static inline bool space_on_chip(Space s) { return s == SP_sbuf || s == SP_psum; }
-static inline bool space_is_hbm(Space s) { return s == SP_private_hbm || s == SP_shared_hbm; }
-
-/* ---- operators, activations, enums (enums.def) ---------------------------------------------------------------------- */
-typedef enum Alu {
-  ALU_none,
-#define ALU(id, class, arity, reduce, engines, gen, doc) ALU_##id,
-#include "enums.def"
-  ALU_count
-} Alu;
-typedef enum Act {
-  ACT_none,
-#define ACT(id, range, gen, doc) ACT_##id,
-#include "enums.def"
-  ACT_count
-} Act;
-enum {
-#define ENUM(type, id, value) type##_##id = (value),
-#include "enums.def"
-};
-typedef enum AluClass { AC_ARITH, AC_BITVEC, AC_CMP, AC_LOGIC } AluClass;
-#define AM(id) (UINT64_C(1) << ALU_##id)
-#define AM_CMP (AM(equal) | AM(not_equal) | AM(greater_equal) | AM(greater) | AM(less_equal) | AM(less))
-#define AM_LOGIC2 (AM(logical_and) | AM(logical_or) | AM(logical_xor))
-#define AM_ARITH2 /* two operands, evaluated in f32 */ \
-  (AM(add) | AM(subtract) | AM(multiply) | AM(maximum) | AM(minimum) | AM(power) | AM(abs_max) | AM(abs_min) | AM_CMP | AM_LOGIC2)
-#define AM_ARITH1 (AM(logical_not) | AM(rsqrt) | AM(reciprocal) | AM(abs) | AM(square) | AM(relu))
-#define AM_BITVEC2 (AM(bitwise_and) | AM(bitwise_or) | AM(bitwise_xor) | AM(left_shift) | AM(right_shift))
-#define AM_BITVEC (AM_BITVEC2 | AM(invert))
-#define AM_REDUCE /* legal as a reduction over elements */ \
-  (AM(add) | AM(subtract) | AM(multiply) | AM(maximum) | AM(minimum) | AM_LOGIC2 | AM(bitwise_and) | AM(bitwise_or) | AM(bitwise_xor))
-typedef struct AluInfo {
-  const char *name;
-  AluClass cls;
-  uint8_t arity;
-  bool reduce;
-  uint32_t engines; /* mask of EM_ */
-  Gen gen;
-  const char *doc;
-} AluInfo;
-typedef struct ActInfo {
-  const char *name;
-  bool limited;   /* lo..hi holds */
-  bool magnitude; /* the range is of |x| */
-  double lo, hi;
-  Gen gen;
-  const char *doc;
-} ActInfo;
-extern const AluInfo alu_info[ALU_count];
-extern const ActInfo act_info[ACT_count];
-Alu alu_parse(const char *name, size_t n); /* ALU_none when unknown */
-Act act_parse(const char *name, size_t n);
-const char *const *alu_names(void);
-const char *const *act_names(void);
-
-typedef enum EnumType {
-  ET_none, ET_engine, ET_reduce_cmd, ET_dge_mode, ET_oob_mode, ET_matmul_perf_mode, ET_nc_version, ET_dma_engine,
-  ET_sim_binary_op, ET_sim_unary_op, ET_count
-} EnumType;
-const char *enum_type_name(EnumType t);
-const char *enum_name(EnumType t, int value);                              /* NULL when no member has that value */
-bool enum_has(EnumType t, int64_t value);
-bool enum_parse(EnumType t, const char *name, size_t n, int *out);
-const char *const *enum_names(EnumType t);                                 /* NULL-terminated, in file order */
-
-/* engine masks; bit = 1 << engine enum value */
-#define EM_TENSOR (1u << engine_tensor)
-#define EM_SCALAR (1u << engine_scalar)
-#define EM_GPSIMD (1u << engine_gpsimd)
-#define EM_DMA (1u << engine_dma)
-#define EM_VECTOR (1u << engine_vector)
-#define EM_SYNC (1u << engine_sync)
-#define EM_SIM (1u << 7) /* the simulator only: no hardware instruction */
-#define ENGINE_SIM 7     /* its place in engine numbers; not a member of the public enum */
-
 /* ---- locations ------------------------------------------------------------------------------------------------------ */
-/* Interned: equal locations have equal ids; 0 = unknown. parent = call site of the kernel function that contains the line. */
+/* Interned: equal locations have equal ids; 0 = unknown. parent = call site of the kernel function that contains the
+ * line. */
 typedef struct IrLoc {
   const char *file; /* relative to the script's folder */
   int line;
-  bool tail;        /* a Lua tail call lost frames above this one */
+  bool tail; /* a Lua tail call lost frames above this one */
   uint32_t parent;
 } IrLoc;
 /* Iteration context of traced (unrolled) loops, innermost first; 0 = none. Not part of the IR's identity or text. */
@@ -170,25 +33,25 @@ typedef struct IrIter {
 #define IR_MAX_RANK 8
 typedef enum BufKind { BUF_ARG, BUF_ALLOC, BUF_CONST, BUF_VIEW } BufKind;
 typedef struct IrBuf {
-  uint32_t id;      /* index in IrFunc.bufs, also the SSA value number in text order of creation */
+  uint32_t id; /* index in IrFunc.bufs, also the SSA value number in text order of creation */
   BufKind kind;
   Space space;
   DType dtype;
-  int rank;         /* 0 for a register */
+  int rank; /* 0 for a register */
   int64_t shape[IR_MAX_RANK];
-  int64_t count;    /* product of shape; on chip: shape[0] partitions times free size */
-  const char *name; /* unique in its function; never NULL */
-  bool named;       /* name= was given */
-  uint32_t base;    /* BUF_VIEW: the buffer whose bytes these are (never itself a view) */
+  int64_t count;          /* product of shape; on chip: shape[0] partitions times free size */
+  const char *name;       /* unique in its function; never NULL */
+  bool named;             /* name= was given */
+  uint32_t base;          /* BUF_VIEW: the buffer whose bytes these are (never itself a view) */
   int32_t shared_ordinal; /* k-th shared_hbm allocation of its program; -1 otherwise */
-  bool has_address; /* address= was given: part/byte hold it */
-  int32_t part;     /* on chip: start partition; filled by ir_place when not given */
-  int64_t byte;     /* on chip: byte offset in the partition */
+  bool has_address;       /* address= was given: part/byte hold it */
+  int32_t part;           /* on chip: start partition; filled by ir_place when not given */
+  int64_t byte;           /* on chip: byte offset in the partition */
   uint32_t loc;
-  const void *data; /* BUF_CONST: count * bytes, little endian */
+  const void *data;   /* BUF_CONST: count * bytes, little endian */
   int64_t part_bytes; /* on chip: bytes per partition */
   int64_t row;        /* elements of one index of dim 0: on chip, of one partition */
-  bool plain;         /* its whole tile meets every engine's limits on partitions and sizes (a shortcut for the checks) */
+  bool plain; /* its whole tile meets every engine's limits on partitions and sizes (a shortcut for the checks) */
 } IrBuf;
 
 typedef struct IrDim {
@@ -196,15 +59,16 @@ typedef struct IrDim {
 } IrDim;
 
 /* A view of a buffer. On chip dim[0] is the partition axis and its stride is the buffer's free size.
-   Element (i0, i1, ...) is at flat element offset + value(dyn) + sum stride*i; with `vec` (HBM only) dim 0 instead selects row
-   vec[i0] of the buffer: + vec[i0] * row_size along vec_dim, dim[0].stride ignored. Immutable after creation. */
+   Element (i0, i1, ...) is at flat element offset + value(dyn) + sum stride*i; with `vec` (HBM only) dim 0 instead
+   selects row vec[i0] of the buffer: + vec[i0] * row_size along vec_dim, dim[0].stride ignored. Immutable after
+   creation. */
 typedef struct IrTile {
   uint32_t buf;
   uint8_t rank;
-  bool whole;       /* the whole buffer in order, static: prints as []; true exactly for the tile ir_whole returns */
+  bool whole; /* the whole buffer in order, static: prints as []; true exactly for the tile ir_whole returns */
   int64_t offset;
-  uint32_t dyn;     /* index value (in elements) added to the offset; 0 = static */
-  int64_t dyn_max;  /* run-time check: 0 <= value(dyn) <= dyn_max, or the view would leave its dimension */
+  uint32_t dyn;             /* index value (in elements) added to the offset; 0 = static */
+  int64_t dyn_max;          /* run-time check: 0 <= value(dyn) <= dyn_max, or the view would leave its dimension */
   const struct IrTile *vec; /* (P,1) integer tile in SBUF, or NULL */
   int vec_dim;
   IrDim dim[IR_MAX_RANK];
@@ -252,20 +116,20 @@ typedef enum Op {
 #define P(...)
 #define R(...)
 #include "ops.def"
-  OP_count, /* below: structure, not in ops.def */
+  OP_count,              /* below: structure, not in ops.def */
   CORE_alloc = OP_count, /* v[0] V_INT buffer id: the buffer (or register) begins to exist */
-  CORE_idx,       /* result = const + sum coef_i * idx_i.  v[0] V_INTS coefs, v[1] V_INTS idx ids, v[2] V_INT const */
-  CORE_reg_read,  /* result = value of register v[0] */
-  CORE_for,       /* result = loop variable; v[0] lower, v[1] upper (V_INT or V_IDX), v[2] V_INT step >= 1 */
+  CORE_idx,      /* result = const + sum coef_i * idx_i.  v[0] V_INTS coefs, v[1] V_INTS idx ids, v[2] V_INT const */
+  CORE_reg_read, /* result = value of register v[0] */
+  CORE_for,      /* result = loop variable; v[0] lower, v[1] upper (V_INT or V_IDX), v[2] V_INT step >= 1 */
   CORE_end_for,
-  CORE_while,     /* v[0] V_REG: while the register is nonzero, do the body */
+  CORE_while, /* v[0] V_REG: while the register is nonzero, do the body */
   CORE_end_while,
   CORE_count
 } Op;
 
 typedef struct IrIns {
   uint16_t op;
-  uint16_t nval;     /* for rows of ops.def: the row's parameter count */
+  uint16_t nval; /* for rows of ops.def: the row's parameter count */
   uint32_t loc, iter;
   uint32_t result;   /* index value defined by this instruction, 0 = none */
   uint32_t match;    /* for/while: position of the matching end, and back */
@@ -275,7 +139,9 @@ typedef struct IrIns {
 
 /* Typed view of v[]: ARGS(activation, ins)->bias */
 #define OP(name, engines, gen, cost, shape, effects, rules, check, doc, ...) \
-  typedef struct Args_##name { __VA_ARGS__ } Args_##name;
+  typedef struct Args_##name {                                               \
+    __VA_ARGS__                                                              \
+  } Args_##name;
 #define P(role, kind, name, def, domain, gen) IrVal name;
 #define R(...)
 #include "ops.def"
@@ -283,8 +149,24 @@ typedef struct IrIns {
 
 typedef enum Role { DST, DST_OPT, SRC, SRC_OPT, INOUT, ATTR } Role;
 typedef enum Kind {
-  K_tile, K_column /* (P,1) */, K_number, K_number_or_column, K_number_or_tile, K_alu, K_act, K_enum, K_flag, K_tristate, K_int,
-  K_ints, K_int_or_ints, K_pairs, K_tiles, K_reg, K_int_or_reg, K_str
+  K_tile,
+  K_column /* (P,1) */,
+  K_number,
+  K_number_or_column,
+  K_number_or_tile,
+  K_alu,
+  K_act,
+  K_enum,
+  K_flag,
+  K_tristate,
+  K_int,
+  K_ints,
+  K_int_or_ints,
+  K_pairs,
+  K_tiles,
+  K_reg,
+  K_int_or_reg,
+  K_str
 } Kind;
 typedef struct IrParam {
   const char *name;
@@ -313,16 +195,26 @@ typedef struct IrRuleUse {
   uint8_t arg[6]; /* parameter index + 1; 0 = end */
 } IrRuleUse;
 
-typedef enum ShapeKind { SH_LANEWISE, SH_CONTRACT, SH_TRANSPOSE, SH_REDUCE, SH_SCAN, SH_PATTERN, SH_MOVE, SH_STATS, SH_SCALAR } ShapeKind;
+typedef enum ShapeKind {
+  SH_LANEWISE,
+  SH_CONTRACT,
+  SH_TRANSPOSE,
+  SH_REDUCE,
+  SH_SCAN,
+  SH_PATTERN,
+  SH_MOVE,
+  SH_STATS,
+  SH_SCALAR
+} ShapeKind;
 enum { /* effects */
-  FX_NONE = 0,
-  FX_ACC_SCALAR = 1, /* may read and write the Scalar engine's accumulator registers */
-  FX_ACC_VECTOR = 2,
-  FX_PSUM = 4,       /* accumulation state of PSUM locations */
-  FX_PARTIAL = 8,    /* may leave part of the destination as it was */
-  FX_PRNG = 16,
-  FX_BARRIER = 32,
-  FX_HOST = 64       /* speaks to the host (device_print) */
+       FX_NONE = 0,
+       FX_ACC_SCALAR = 1, /* may read and write the Scalar engine's accumulator registers */
+       FX_ACC_VECTOR = 2,
+       FX_PSUM = 4,    /* accumulation state of PSUM locations */
+       FX_PARTIAL = 8, /* may leave part of the destination as it was */
+       FX_PRNG = 16,
+       FX_BARRIER = 32,
+       FX_HOST = 64 /* speaks to the host (device_print) */
 };
 
 struct IrFunc;
@@ -339,10 +231,10 @@ typedef struct IrCheck { /* what a rule or check_<op> may look at */
 
 typedef struct OpInfo {
   const char *name;
-  const char *dialect;   /* "nisa" or "nki" (engine sim) */
-  uint32_t engines;      /* EM_ mask; more than one: parameter `engine` chooses */
+  const char *dialect; /* "nisa" or "nki" (engine sim) */
+  uint32_t engines;    /* EM_ mask; more than one: parameter `engine` chooses */
   Gen gen;
-  const char *cost;      /* name of the cost formula */
+  const char *cost; /* name of the cost formula */
   ShapeKind shape;
   uint32_t effects;
   bool (*check)(const IrCheck *c); /* NULL when the rules say all */
@@ -351,14 +243,14 @@ typedef struct OpInfo {
   int nparams;
 } OpInfo;
 extern const OpInfo op_info[OP_count];
-const IrRuleUse *op_rules(Op op); /* ends with RULE_none */
-Op op_parse(const char *name, size_t n); /* "tensor_copy" */
+const IrRuleUse *op_rules(Op op);                           /* ends with RULE_none */
+Op op_parse(const char *name, size_t n);                    /* "tensor_copy" */
 int op_param(const OpInfo *op, const char *name, size_t n); /* index or -1 */
 const char *const *op_names(void);
 const char *rule_name(Rule r);
 const char *rule_doc(Rule r);
-/* First axis of a legal reduction `axis` (V_INT or V_INTS, negative counts from the end) of a tile of this rank: the axes are
-   first..rank-1 in any order; 0 when the axes are not a run of free axes that ends at the last one. */
+/* First axis of a legal reduction `axis` (V_INT or V_INTS, negative counts from the end) of a tile of this rank: the
+   axes are first..rank-1 in any order; 0 when the axes are not a run of free axes that ends at the last one. */
 int ir_reduce_first(const IrVal *axis, int rank);
 /* Engine that executes an instruction: the `engine` argument if set, else the documented automatic choice. */
 int ir_engine(const struct IrFunc *f, const IrIns *ins); /* engine enum value, ENGINE_SIM, or 0 for structure */
@@ -366,39 +258,42 @@ int ir_engine(const struct IrFunc *f, const IrIns *ins); /* engine enum value, E
 /* ---- functions and modules ------------------------------------------------------------------------------------------ */
 typedef struct IrFunc {
   const char *name;
-  IrBuf **bufs;      /* arguments first */
+  IrBuf **bufs; /* arguments first */
   uint32_t nbufs, capbufs, nargs;
   IrIns **ins;
   uint32_t nins, capins;
-  uint32_t *rets;    /* buffer ids, in output order */
+  uint32_t *rets; /* buffer ids, in output order */
   uint32_t nrets;
-  uint32_t nidx;     /* index values are 1..nidx */
-  const IrTile **whole; /* whole-buffer tile of each buffer, by id */
+  uint32_t nidx;         /* index values are 1..nidx */
+  const IrTile **whole;  /* whole-buffer tile of each buffer, by id */
   struct IrNames *names; /* private to build.c: buffer names in use */
 } IrFunc;
 
 #define IR_MAX_GRID 8
-typedef struct IrAlias { int32_t operand, output; } IrAlias;
+typedef struct IrAlias {
+  int32_t operand, output;
+} IrAlias;
 typedef struct IrModule {
   Arena arena;
-  int32_t refs;             /* atomic */
+  int32_t refs; /* atomic */
   Target target;
   bool target_is_fallback;
-  const char *name;         /* func_name */
+  const char *name; /* func_name */
   int ngrid;
   int64_t grid[IR_MAX_GRID];
-  IrFunc **func;            /* distinct programs */
+  IrFunc **func; /* distinct programs */
   uint32_t nfunc;
-  uint32_t *program;        /* function index per program, row-major; NULL: every program runs func[0] */
-  int64_t nprogram;         /* product of grid, 1 without a grid */
-  const char **arg_names;   /* func[0]->nargs names: operands then constant tensors do not appear here (they are BUF_CONST) */
-  IrAlias *aliases;         /* ordered by output */
+  uint32_t *program; /* function index per program, row-major; NULL: every program runs func[0] */
+  int64_t nprogram;  /* product of grid, 1 without a grid */
+  const char *
+      *arg_names;   /* func[0]->nargs names: operands then constant tensors do not appear here (they are BUF_CONST) */
+  IrAlias *aliases; /* ordered by output */
   uint32_t naliases;
   bool result_is_sequence;
   const char **output_names; /* nrets */
-  IrLoc *locs;              /* 1-based: locs[0] unused */
+  IrLoc *locs;               /* 1-based: locs[0] unused */
   uint32_t nlocs, caplocs;
-  IrIter *iters;            /* 1-based */
+  IrIter *iters; /* 1-based */
   uint32_t niters, capiters;
   struct IrIntern *intern; /* private to build.c: finds locs and iters */
 } IrModule;
@@ -406,9 +301,9 @@ typedef struct IrModule {
 /* build.c -- the only writer of modules. Allocation failures are sticky in module->arena.oom. */
 IrModule *ir_module_new(Alloc alloc, Target target); /* refs = 1; NULL when out of memory */
 IrModule *ir_retain(const IrModule *m);
-void ir_release(const IrModule *m);                  /* accepts NULL */
+void ir_release(const IrModule *m); /* accepts NULL */
 IrFunc *ir_func_new(IrModule *m, const char *name);
-void ir_func_drop(IrModule *m);                      /* forgets the newest function */
+void ir_func_drop(IrModule *m); /* forgets the newest function */
 /* Buffers: shape is copied, name must be unique in f (see ir_unique_name). */
 typedef struct IrBufSpec {
   BufKind kind;
@@ -423,11 +318,12 @@ typedef struct IrBufSpec {
   uint32_t base, loc;
   const void *data;
 } IrBufSpec;
-/* Is such a buffer possible: rank, sizes (no int64 overflow), partitions, dtype of this generation, capacity, address. */
+/* Is such a buffer possible: rank, sizes (no int64 overflow), partitions, dtype of this generation, capacity, address.
+ */
 bool ir_check_spec(const IrModule *m, const IrBufSpec *spec, Diag *d); /* verify.c */
 IrBuf *ir_buf_new(IrModule *m, IrFunc *f, const IrBufSpec *spec);
 const char *ir_unique_name(IrModule *m, const IrFunc *f, const char *wanted); /* wanted, else wanted_1, wanted_2 ... */
-IrTile *ir_tile_new(IrModule *m);                    /* zeroed */
+IrTile *ir_tile_new(IrModule *m);                                             /* zeroed */
 const IrTile *ir_whole(const IrFunc *f, uint32_t buf);
 IrIns *ir_append(IrModule *m, IrFunc *f, Op op, const IrVal *v, uint32_t nval); /* copies v; sets nothing else */
 uint32_t ir_new_index(IrFunc *f);
@@ -435,14 +331,19 @@ uint32_t ir_loc(IrModule *m, const char *file, int line, bool tail, uint32_t par
 uint32_t ir_iter(IrModule *m, uint32_t parent, uint32_t loop_loc, int64_t value);
 
 /* view.c -- access-pattern algebra over tiles; every function returns a new tile or fills d (naming the tensor). */
-typedef struct ViewCtx { IrModule *m; const IrFunc *f; Diag *d; } ViewCtx;
+typedef struct ViewCtx {
+  IrModule *m;
+  const IrFunc *f;
+  Diag *d;
+} ViewCtx;
 typedef struct IrSlice { /* one dim of an index: [start, start+count*step) or a single index that may drop the dim */
   bool is_index;
-  bool dynamic;         /* starts at value(idx) elements of the buffer plus start: idx is already scaled by the dim's stride */
+  bool dynamic; /* starts at value(idx) elements of the buffer plus start: idx is already scaled by the dim's stride */
   uint32_t idx;
   int64_t start, count, step;
 } IrSlice;
-const IrTile *view_index(ViewCtx *c, const IrTile *t, const IrSlice *s, int n); /* n == rank; applies the on-chip rank rules */
+const IrTile *view_index(ViewCtx *c, const IrTile *t, const IrSlice *s,
+                         int n); /* n == rank; applies the on-chip rank rules */
 const IrTile *view_slice(ViewCtx *c, const IrTile *t, int dim, IrSlice s);
 const IrTile *view_select(ViewCtx *c, const IrTile *t, int dim, IrSlice s);
 const IrTile *view_permute(ViewCtx *c, const IrTile *t, const int64_t *dims, int n);
@@ -454,9 +355,11 @@ const IrTile *view_flatten_dims(ViewCtx *c, const IrTile *t, int first, int last
 const IrTile *view_reshape(ViewCtx *c, const IrTile *t, const int64_t *shape, int n);
 const IrTile *view_vector_select(ViewCtx *c, const IrTile *t, int dim, const IrTile *vec);
 typedef struct ViewAp { /* .ap(): pattern over the storage, ignoring the current view */
-  const int64_t *pairs; int npairs;      /* stride, count */
-  bool has_offset; int64_t offset;       /* absent: the view's storage offset is inherited; given: added to it */
-  uint32_t scalar_idx;                   /* index value in elements (scaled by view_ap_scale), 0 none */
+  const int64_t *pairs;
+  int npairs; /* stride, count */
+  bool has_offset;
+  int64_t offset;      /* absent: the view's storage offset is inherited; given: added to it */
+  uint32_t scalar_idx; /* index value in elements (scaled by view_ap_scale), 0 none */
   const IrTile *vec;
   int indirect_dim;
 } ViewAp;
@@ -471,17 +374,22 @@ bool tile_is_contiguous(const IrFunc *f, const IrTile *t);
 void tile_describe(const IrFunc *f, const IrTile *t, Text *out);
 
 /* rules.c, verify.c -- what the hardware would refuse. */
-bool ir_check_ins(const IrModule *m, const IrFunc *f, const IrIns *ins, Diag *d); /* one instruction; sets d->where from ins->loc */
-bool ir_verify(const IrModule *m, Diag *d);  /* whole module: every instruction, def before use, nesting, returns, outputs, addresses */
+bool ir_check_ins(const IrModule *m, const IrFunc *f, const IrIns *ins,
+                  Diag *d); /* one instruction; sets d->where from ins->loc */
+bool ir_verify(const IrModule *m,
+               Diag *d); /* whole module: every instruction, def before use, nesting, returns, outputs, addresses */
 void ir_diag_where(const IrModule *m, uint32_t loc, uint32_t iter, Diag *d); /* adds line, call chain, iterations */
-/* place.c -- lifetimes and addresses of on-chip buffers (first-fit over [allocation, last use]); error lists the live tiles. */
+/* place.c -- lifetimes and addresses of on-chip buffers (first-fit over [allocation, last use]); error lists the live
+ * tiles. */
 bool ir_place(IrModule *m, Diag *d);
-/* Last instruction position that uses each buffer (views count for their base; a use inside a loop lasts to the loop's end). */
+/* Last instruction position that uses each buffer (views count for their base; a use inside a loop lasts to the loop's
+ * end). */
 bool ir_lifetimes(const IrFunc *f, uint32_t *first, uint32_t *last);
-int64_t ir_mac_count(const IrModule *m);     /* sum of K*M*N over matmuls and programs; device-loop bodies once */
+int64_t ir_mac_count(const IrModule *m); /* sum of K*M*N over matmuls and programs; device-loop bodies once */
 bool ir_func_equal(const IrModule *m, const IrFunc *a, const IrFunc *b);
 
 /* print.c, parse.c -- canonical text; print(parse(print(m))) == print(m). */
 bool ir_print(const IrModule *m, Text *out);
-IrModule *ir_parse(Alloc alloc, const char *text, size_t n, const char *what, Diag *d); /* verified and placed; NULL on error */
+IrModule *ir_parse(Alloc alloc, const char *text, size_t n, const char *what,
+                   Diag *d); /* verified and placed; NULL on error */
 #endif

@@ -17,7 +17,7 @@ void ins_each_buf(const IrFunc *f, const IrIns *ins, void (*use)(void *ctx, uint
   (void)f;
 }
 
-enum { MAX_LOOPS = 64 }; /* deeper loops are folded into the deepest one kept, which lives longer: never too short */
+enum { MAX_LOOPS = 64 }; /* a use deeper inside lasts to the end of the deepest loop kept: longer, never too short */
 
 typedef struct Walk {
   const IrFunc *f;
@@ -34,6 +34,7 @@ static void use_buf(void *ctx, uint32_t buf) {
   if (buf >= w->f->nbufs) return;
   uint32_t until = w->pos;
   int open = w->depth < MAX_LOOPS ? w->depth : MAX_LOOPS;
+  if (w->depth > MAX_LOOPS) until = w->end[MAX_LOOPS - 1];
   for (int i = 0; i < open; i++) { /* outermost loop that the buffer comes into from outside */
     if (w->begin[i] < w->first[buf]) continue;
     until = w->end[i];

@@ -53,11 +53,11 @@
 #define R(rule_, ...) {RULE_##rule_, {ARGS_PICK(__VA_ARGS__)(__VA_ARGS__)}},
 #define NO_RULES
 #define P(...)
-#define OP(name, engines, gen, cost, shape, effects, rules_, check, doc, ...) \
-  static const IrRuleUse *rules_of_##name(void) {                              \
-    typedef Args_##name Row;                                                   \
+#define OP(name, engines, gen, cost, shape, effects, rules_, check, doc, ...)                  \
+  static const IrRuleUse *rules_of_##name(void) {                                              \
+    typedef Args_##name Row;                                                                   \
     static const IrRuleUse list[] = {rules_{RULE_none, {(uint8_t)(sizeof(Row) > 0 ? 0 : 1)}}}; \
-    return list;                                                               \
+    return list;                                                                               \
   }
 #include "ops.def"
 
@@ -65,16 +65,16 @@
 #define R(...)
 #define NO_CHECK NULL
 #define OP(name_, engines_, gen_, cost_, shape_, effects_, rules_, check_, doc_, ...) \
-  [OP_##name_] = {.name = #name_,                                                      \
-                  .dialect = (engines_) == EM_SIM ? "nki" : "nisa",                    \
-                  .engines = (engines_),                                               \
-                  .gen = gen_,                                                         \
-                  .cost = #cost_,                                                      \
-                  .shape = shape_,                                                     \
-                  .effects = effects_,                                                 \
-                  .check = check_,                                                     \
-                  .doc = doc_,                                                         \
-                  .params = params_##name_,                                            \
+  [OP_##name_] = {.name = #name_,                                                     \
+                  .dialect = (engines_) == EM_SIM ? "nki" : "nisa",                   \
+                  .engines = (engines_),                                              \
+                  .gen = gen_,                                                        \
+                  .cost = #cost_,                                                     \
+                  .shape = shape_,                                                    \
+                  .effects = effects_,                                                \
+                  .check = check_,                                                    \
+                  .doc = doc_,                                                        \
+                  .params = params_##name_,                                           \
                   .nparams = (int)(sizeof params_##name_ / sizeof params_##name_[0])},
 const OpInfo op_info[OP_count] = {
 #include "ops.def"
@@ -83,12 +83,14 @@ const OpInfo op_info[OP_count] = {
 #define P(...)
 #define R(...)
 #define OP(name, ...) \
-  case OP_##name: return rules_of_##name();
+  case OP_##name:     \
+    return rules_of_##name();
 const IrRuleUse *op_rules(Op op) {
   static const IrRuleUse none[] = {{RULE_none, {0}}};
   switch ((int)op) {
 #include "ops.def"
-    default: return none;
+    default:
+      return none;
   }
 }
 
@@ -111,12 +113,14 @@ int op_param(const OpInfo *op, const char *name, size_t n) {
   return -1;
 }
 
-static const char *const rule_names[] = {"none",
+static const char *const rule_names[] = {
+    "none",
 #define RULE(name, doc) #name,
 #include "rules.def"
 #undef RULE
 };
-static const char *const rule_docs[] = {"",
+static const char *const rule_docs[] = {
+    "",
 #define RULE(name, doc) doc,
 #include "rules.def"
 #undef RULE

@@ -1,6 +1,7 @@
 /* place.c -- ir room: addresses of on-chip buffers. docs/semantics.md, section "Placement", is the description.
-   Two live buffers conflict when both their partitions and their bytes overlap. Buffers are taken in order of allocation and
-   get the lowest free offset; when that fails, once more largest first over all lifetimes. address= is kept as given. */
+   Two live buffers conflict when both their partitions and their bytes overlap. Buffers are taken in order of
+   allocation and get the lowest free offset; when that fails, once more largest first over all lifetimes. address= is
+   kept as given. */
 #include "place.h"
 
 #include <stdlib.h>
@@ -78,7 +79,8 @@ static Slot *place_by_size(Place *p) {
   return NULL;
 }
 
-/* The buffers with address=, in order of allocation, each against those still alive. Leaves them in scratch[0..nfixed). */
+/* The buffers with address=, in order of allocation, each against those still alive. Leaves them in scratch[0..nfixed).
+ */
 static bool check_fixed(Place *p) {
   uint32_t live = 0;
   Slot **list = p->scratch;

@@ -25,6 +25,6 @@ typedef struct Place {
 
 /* Most bytes per partition in use at one time if nothing were lost between buffers; *at: instruction of that peak. */
 int64_t place_peak(const Place *p, uint32_t *at);
-bool place_failed(const Place *p, const Slot *stuck);                    /* fills p->d */
-bool place_overlap(const Place *p, const Slot *a, const Slot *b);        /* fills p->d */
+bool place_failed(const Place *p, const Slot *stuck);             /* fills p->d */
+bool place_overlap(const Place *p, const Slot *a, const Slot *b); /* fills p->d */
 #endif

@@ -1,5 +1,5 @@
-/* rules.c -- ir room: one body per rule of rules.def. A rule skips arguments that are absent or plain numbers; kinds, spaces
-   and dtypes were checked before. */
+/* rules.c -- ir room: one body per rule of rules.def. A rule skips arguments that are absent or plain numbers; kinds,
+   spaces and dtypes were checked before. */
 #include <string.h>
 
 #include "check_util.h"
@@ -158,7 +158,7 @@ int ir_reduce_first(const IrVal *axis, int rank) {
   uint32_t n = axis->kind == V_INT ? 1 : axis->n, seen = 0;
   for (uint32_t i = 0; i < n; i++) {
     int64_t a = list[i] < 0 ? list[i] + rank : list[i];
-    if (a < 1 || a >= rank || (seen >> a & 1)) return 0;
+    if (a < 1 || a >= rank) return 0;
     seen |= 1u << a;
   }
   int first = rank - (int)n;
@@ -195,7 +195,8 @@ static bool rule_none(const IrCheck *c, ArgList arg) {
 }
 
 bool rule_holds(const IrCheck *c, const IrRuleUse *use) {
-  static bool (*const body[RULE_count])(const IrCheck *, ArgList) = {rule_none,
+  static bool (*const body[RULE_count])(const IrCheck *, ArgList) = {
+      rule_none,
 #define RULE(name, doc) rule_##name,
 #include "rules.def"
 #undef RULE

@@ -1,5 +1,7 @@
-/* verify.c -- ir room: a whole module: buffers, definitions before uses, scopes of device loops, returns, program table. */
+/* verify.c -- ir room: a whole module: buffers, definitions before uses, scopes of device loops, returns, program
+ * table. */
 #include "uses.h"
+#include "verify.h"
 #include "say.h"
 
 #include <stdio.h>
@@ -38,8 +40,9 @@ static bool check_address(const IrModule *m, const IrBufSpec *spec, int64_t part
   if (spec->space == SP_psum && spec->byte % 2048)
     return DIAG(d, tensor_address, name, (int)spec->part, LL(spec->byte),
                 "in psum the byte offset must be the start of a bank, a multiple of 2048");
-  if (spec->byte % 4)
-    return DIAG(d, tensor_address, name, (int)spec->part, LL(spec->byte), "the byte offset must be a multiple of 4");
+  if (spec->byte % dtype_bytes(spec->dtype))
+    return DIAG(d, tensor_address, name, (int)spec->part, LL(spec->byte),
+                "the byte offset must be a multiple of the element size");
   return true;
 }
 
@@ -53,8 +56,10 @@ bool ir_check_spec(const IrModule *m, const IrBufSpec *spec, Diag *d) {
   if (spec->rank < least || spec->rank > IR_MAX_RANK || !count_bytes(spec, &count))
     return DIAG(d, tensor_shape, name, space_name(spec->space), least, IR_MAX_RANK);
   if (dtype_info[spec->dtype].gen > chip->gen)
-    return DIAG(d, tensor_dtype, name, dtype_name(spec->dtype), (int)dtype_info[spec->dtype].gen, target_name(m->target),
-                (int)chip->gen);
+    return DIAG(d, tensor_dtype, name, dtype_name(spec->dtype), (int)dtype_info[spec->dtype].gen,
+                target_name(m->target), (int)chip->gen);
+  if (!chip_mem && spec->has_address)
+    return DIAG(d, tensor_address, name, (int)spec->part, LL(spec->byte), "only tensors in sbuf and psum have one");
   if (!chip_mem) return true;
   Say s;
   char what[200];
@@ -68,8 +73,15 @@ bool ir_check_spec(const IrModule *m, const IrBufSpec *spec, Diag *d) {
 }
 
 static bool check_buf(const IrModule *m, const IrFunc *f, const IrBuf *b, Diag *d) {
-  IrBufSpec spec = {.kind = b->kind, .space = b->space, .dtype = b->dtype, .rank = b->rank, .shape = b->shape,
-                    .name = b->name, .has_address = b->has_address, .part = b->part, .byte = b->byte};
+  IrBufSpec spec = {.kind = b->kind,
+                    .space = b->space,
+                    .dtype = b->dtype,
+                    .rank = b->rank,
+                    .shape = b->shape,
+                    .name = b->name,
+                    .has_address = b->has_address,
+                    .part = b->part,
+                    .byte = b->byte};
   if (!ir_check_spec(m, &spec, d)) return false;
   if ((b->kind == BUF_ARG || b->kind == BUF_CONST) && !space_is_hbm(b->space))
     return DIAG(d, return_memory, b->kind == BUF_ARG ? "parameter" : "constant", b->name);
@@ -91,16 +103,18 @@ typedef struct Scope {
   const IrFunc *f;
   const IrIns *ins;
   Diag *d;
-  uint32_t *buf_loop, *idx_loop; /* serial number + 1 of the loop a value is defined in, 1 = function level, 0 = not yet */
-  bool *open;                    /* by serial number + 1 */
-  uint32_t *stack;               /* positions of open loops */
-  uint32_t depth, serial;        /* serial of the next loop */
-  uint32_t *inside;              /* serial + 1 of open loops, outermost first; inside[0] = 1 */
+  uint32_t *buf_loop,
+      *idx_loop;          /* serial number + 1 of the loop a value is defined in, 1 = function level, 0 = not yet */
+  bool *open;             /* by serial number + 1 */
+  uint32_t *stack;        /* positions of open loops */
+  uint32_t depth, serial; /* serial of the next loop */
+  uint32_t *inside;       /* serial + 1 of open loops, outermost first; inside[0] = 1 */
   bool ok;
 } Scope;
 
 static const char *ins_name(const IrIns *ins, char out[64]) {
-  static const char *const core[] = {"nki.alloc", "nki.idx", "nki.reg_read", "scf.for", "end of scf.for", "scf.while", "end of scf.while"};
+  static const char *const core[] = {"nki.alloc",      "nki.idx",   "nki.reg_read",    "scf.for",
+                                     "end of scf.for", "scf.while", "end of scf.while"};
   if (ins->op < OP_count) {
     snprintf(out, 64, "%s.%s", op_info[ins->op].dialect, op_info[ins->op].name);
   } else {
@@ -215,7 +229,9 @@ static void close_loop(Scope *s, uint32_t pos) {
 static bool core_kinds(const IrIns *ins) {
   static const struct {
     uint8_t n, kind[3];
-  } want[] = {{1, {V_INT}}, {3, {V_INTS, V_INTS, V_INT}}, {1, {V_REG}}, {3, {V_NONE, V_NONE, V_INT}}, {0, {0}}, {1, {V_REG}}, {0, {0}}};
+  } want[] = {
+      {1, {V_INT}}, {3, {V_INTS, V_INTS, V_INT}}, {1, {V_REG}}, {3, {V_NONE, V_NONE, V_INT}}, {0, {0}}, {1, {V_REG}},
+      {0, {0}}};
   if (ins->op >= CORE_count || ins->nval != want[ins->op - CORE_alloc].n) return false;
   for (int i = 0; i < ins->nval; i++) {
     uint8_t k = want[ins->op - CORE_alloc].kind[i], got = ins->v[i].kind;
@@ -280,6 +296,9 @@ static bool check_returns(Scope *s) {
 }
 
 static bool verify_func(const IrModule *m, const IrFunc *f, Arena *a, Diag *d) {
+  for (uint32_t i = 0; i < f->nbufs; i++)
+    if ((f->bufs[i]->kind == BUF_ARG) != (i < f->nargs))
+      return DIAG(d, ir_module, "arguments must come before other tensors");
   for (uint32_t i = 0; i < f->nbufs; i++) {
     if (check_buf(m, f, f->bufs[i], d)) continue;
     ir_diag_where(m, f->bufs[i]->loc, 0, d);
@@ -299,32 +318,6 @@ static bool verify_func(const IrModule *m, const IrFunc *f, Arena *a, Diag *d) {
   if (!s.ok) return false;
   if (s.depth) return DIAG(d, ir_nesting, "a loop is not closed");
   return check_returns(&s);
-}
-
-/* ---- the module's own tables */
-
-static bool verify_tables(const IrModule *m, Diag *d) {
-  if (m->nfunc == 0) return DIAG(d, ir_module, "it has no function");
-  int64_t programs = 1;
-  if (m->ngrid < 0 || m->ngrid > IR_MAX_GRID) return DIAG(d, ir_module, "the grid has too many axes");
-  for (int i = 0; i < m->ngrid; i++)
-    if (m->grid[i] < 1 || __builtin_mul_overflow(programs, m->grid[i], &programs))
-      return DIAG(d, ir_module, "a grid axis has no programs");
-  if (programs != m->nprogram) return DIAG(d, ir_module, "the number of programs is not the product of the grid");
-  if (!m->program && m->nfunc > 1) return DIAG(d, ir_module, "several functions need a program table");
-  for (int64_t p = 0; m->program && p < m->nprogram; p++)
-    if (m->program[p] >= m->nfunc) return DIAG(d, ir_module, "the program table names a function that is not there");
-  const IrFunc *f0 = m->func[0];
-  for (uint32_t k = 1; k < m->nfunc; k++)
-    if (m->func[k]->nargs != f0->nargs || m->func[k]->nrets != f0->nrets)
-      return DIAG(d, ir_module, "the programs differ in arguments or outputs");
-  for (uint32_t i = 0; i < m->naliases; i++) {
-    IrAlias al = m->aliases[i];
-    bool good = al.operand >= 0 && al.output >= 0 && (uint32_t)al.operand < f0->nargs && (uint32_t)al.output < f0->nrets &&
-                f0->rets[al.output] == (uint32_t)al.operand;
-    if (!good) return DIAG(d, ir_module, "an alias does not name an operand that is returned as that output");
-  }
-  return true;
 }
 
 bool ir_verify(const IrModule *m, Diag *d) {

@@ -1,5 +1,5 @@
-/* verify_ins.c -- ir room: one instruction against its row: kinds, memory, dtypes, generation, ranges; then its rules, then
-   its own check. A good instruction costs no allocation and no string; every fault of a bad one is reported. */
+/* verify_ins.c -- ir room: one instruction against its row: kinds, memory, dtypes, generation, ranges; then its rules,
+   then its own check. A good instruction costs no allocation and no string; every fault of a bad one is reported. */
 #include <stdio.h>
 
 #include "check_util.h"
@@ -102,9 +102,9 @@ static bool check_vector_offset(const IrCheck *c, const IrParam *p, const IrTile
   if (!space_is_hbm(buf_of(c, t)->space))
     return BAD(c, unsupported_memory, p->name, "hbm when rows are picked by a vector offset", text_of(c, t, &s));
   const IrBuf *vb = vec->buf < c->func->nbufs ? buf_of(c, vec) : NULL;
-  bool good = vb && vb->space == SP_sbuf && dtype_is_int(vb->dtype) && vb->dtype != DT_bool_ && !vec->vec && !vec->dyn &&
-              tile_fits(c->func, vec) && tile_free(vec) == 1 && tile_parts(vec) == t->dim[0].count && t->vec_dim == 0 &&
-              !t->dyn;
+  bool good = vb && vb->space == SP_sbuf && dtype_is_int(vb->dtype) && vb->dtype != DT_bool_ && !vec->vec &&
+              !vec->dyn && tile_fits(c->func, vec) && tile_free(vec) == 1 && tile_parts(vec) == t->dim[0].count &&
+              t->vec_dim == 0 && !t->dyn;
   if (good) return true;
   if (!vb) return BAD(c, instruction_invalid, "the vector offset is not a tensor of this function");
   return DIAG(c->d, view_vector_column, text_of(c, t, &s), text_of(c, vec, &v));
@@ -138,12 +138,16 @@ static bool check_tile_fully(const IrCheck *c, const IrParam *p, const IrTile *t
   return ok;
 }
 
+/* The common case: a whole tensor that no limit can touch, in a legal memory, of a legal dtype. */
+static inline bool plain_tile(const IrCheck *c, const IrParam *p, const IrTile *t, const IrBuf *b) {
+  return t->whole && b->plain && p->kind == K_tile && (p->spaces >> b->space & 1) &&
+         (p->dtypes[c->gen - gen2] >> b->dtype & 1);
+}
+
 static bool check_tile(const IrCheck *c, const IrParam *p, const IrTile *t) {
   if (t->buf >= c->func->nbufs) return BAD(c, instruction_invalid, "an operand is not a tensor of this function");
   const IrBuf *b = buf_of(c, t);
-  uint32_t legal = p->dtypes[c->gen - gen2];
-  if (t->whole && b->plain && p->kind == K_tile && (p->spaces >> b->space & 1) && (legal >> b->dtype & 1)) return true;
-  return check_tile_fully(c, p, t, b);
+  return plain_tile(c, p, t, b) || check_tile_fully(c, p, t, b);
 }
 
 /* ---- numbers, operators, enumerations */
@@ -182,14 +186,18 @@ static bool check_enum(const IrCheck *c, const IrParam *p, int64_t i) {
 
 static bool check_int(const IrCheck *c, const IrParam *p, int64_t i) {
   switch (p->kind) {
-    case K_alu: return check_alu(c, p, i);
-    case K_enum: return check_enum(c, p, i);
+    case K_alu:
+      return check_alu(c, p, i);
+    case K_enum:
+      return check_enum(c, p, i);
     case K_act:
       if (i <= ACT_none || i >= ACT_count) return BAD(c, argument_kind, p->name, kinds[K_act].what);
       return act_info[i].gen <= c->gen || bad_generation(c, act_info[i].name, act_info[i].gen);
     case K_flag:
-    case K_tristate: return i == 0 || i == 1 || BAD(c, argument_kind, p->name, kinds[p->kind].what);
-    default: return check_range(c, p, (double)i);
+    case K_tristate:
+      return i == 0 || i == 1 || BAD(c, argument_kind, p->name, kinds[p->kind].what);
+    default:
+      return check_range(c, p, (double)i);
   }
 }
 
@@ -234,14 +242,18 @@ static bool check_param(const IrCheck *c, const IrParam *p, const IrVal *v, bool
       return ok;
     case V_INT:
       ok = check_int(c, p, v->u.i);
-      if (!ok && p->kind != K_int) *usable = false; /* not a member: nothing to look up */
+      if (!ok) *usable = false; /* no member of its set, or so large that sums could overflow */
       return ok;
-    case V_NUM: return check_range(c, p, v->u.num);
+    case V_NUM:
+      return check_range(c, p, v->u.num);
     case V_REG:
       ok = check_reg(c, p, v->u.reg);
       if (!ok) *usable = false;
       return ok;
-    default: return check_lists(c, p, v);
+    default:
+      ok = check_lists(c, p, v);
+      if (!ok) *usable = false;
+      return ok;
   }
 }
 
@@ -252,8 +264,7 @@ typedef struct Common {
   bool parts_differ, counts_differ;
 } Common;
 
-static inline void common_add(Common *m, const IrTile *t, const IrBuf *b) {
-  int64_t parts = tile_parts(t), count = tile_free(t);
+static inline void common_add(Common *m, const IrBuf *b, int64_t parts, int64_t count) {
   if (!m->seen++) {
     m->parts = parts;
     m->count = count;
@@ -282,9 +293,16 @@ static bool check_row(const IrCheck *c) {
   if (op->gen > c->gen)
     ok = DIAG(c->d, op_generation, OPN(c), (int)op->gen, target_name(c->module->target), (int)c->gen);
   for (int i = 0; i < op->nparams; i++) {
+    const IrParam *p = &op->params[i];
     const IrVal *v = &c->ins->v[i];
-    if (!check_param(c, &op->params[i], v, &usable)) ok = false;
-    if (v->kind == V_TILE && usable) common_add(&common, v->u.tile, buf_of(c, v->u.tile));
+    const IrBuf *b = v->kind == V_TILE && v->u.tile->buf < c->func->nbufs ? buf_of(c, v->u.tile) : NULL;
+    if (b && p->gen <= c->gen && plain_tile(c, p, v->u.tile, b)) {
+      common_add(&common, b, b->shape[0], b->row);
+      continue;
+    }
+    if (v->kind == V_INT && p->def.kind == V_INT && v->u.i == p->def.u.i) continue; /* a default is legal */
+    if (!check_param(c, p, v, &usable)) ok = false;
+    if (b && usable) common_add(&common, b, tile_parts(v->u.tile), tile_free(v->u.tile));
   }
   if (!usable) return false;
   uint32_t met = rules_met(&common);
@@ -296,7 +314,8 @@ static bool check_row(const IrCheck *c) {
 
 bool ir_check_ins(const IrModule *m, const IrFunc *f, const IrIns *ins, Diag *d) {
   if (ins->op >= OP_count) return true; /* structure: ir_verify */
-  if (ins->op == OP_none || ins->nval != op_info[ins->op].nparams) return NK_BUG(d, "instruction does not match its row");
+  if (ins->op == OP_none || ins->nval != op_info[ins->op].nparams)
+    return NK_BUG(d, "instruction does not match its row");
   IrCheck c = {m, f, ins, &op_info[ins->op], chip_of(m->target)->gen, ir_engine(f, ins), d};
   if (check_row(&c)) return true;
   ir_diag_where(m, ins->loc, ins->iter, d);

@@ -189,7 +189,8 @@ const IrTile *view_vector_select(ViewCtx *c, const IrTile *t, int dim, const IrT
                 !vec->vec && !vec->dyn;
   if (!column) return DIAG(c->d, view_vector_column, say_tile(c->f, t, &s), say_tile(c->f, vec, &v)), NULL;
   if (t->dim[0].count > 1 && t->dim[0].stride != buf_row(b))
-    return DIAG(c->d, view_vector_rows, say_tile(c->f, t, &s), (long long)t->dim[0].stride, (long long)buf_row(b)), NULL;
+    return DIAG(c->d, view_vector_rows, say_tile(c->f, t, &s), (long long)t->dim[0].stride, (long long)buf_row(b)),
+           NULL;
   IrTile *r = view_edit(c, t);
   if (!r) return NULL;
   r->vec = vec;

@@ -24,7 +24,8 @@ static bool ap_dims(ViewCtx *c, const IrTile *t, const ViewAp *ap, IrTile *r) {
   for (int i = 0; i < ap->npairs; i++) {
     r->dim[i] = (IrDim){ap->pairs[2 * i], ap->pairs[2 * i + 1]};
     if (r->dim[i].stride < 0 || r->dim[i].count < 1 || __builtin_mul_overflow(total, r->dim[i].count, &total))
-      return DIAG(c->d, view_ap_pair, say_tile(c->f, t, &s), i, (long long)r->dim[i].stride, (long long)r->dim[i].count);
+      return DIAG(c->d, view_ap_pair, say_tile(c->f, t, &s), i, (long long)r->dim[i].stride,
+                  (long long)r->dim[i].count);
   }
   if (!chip) return true;
   if (r->dim[0].count > 1 && r->dim[0].stride != buf_row(b))
@@ -47,10 +48,10 @@ static bool ap_dynamic(ViewCtx *c, const IrTile *t, const ViewAp *ap, IrTile *r)
   Say s;
   if (ap->scalar_idx && ap->vec) return DIAG(c->d, view_one_dynamic, say_tile(c->f, t, &s));
   if ((ap->scalar_idx || ap->vec) && view_ap_scale(c->f, t, ap->indirect_dim) == 0)
-    return DIAG(c->d, view_dim, "ap (indirect_dim)", say_tile(c->f, t, &s), ap->indirect_dim, tile_buf(c->f, t)->rank - 1);
+    return DIAG(c->d, view_dim, "ap (indirect_dim)", say_tile(c->f, t, &s), ap->indirect_dim,
+                tile_buf(c->f, t)->rank - 1);
   if (ap->scalar_idx) {
-    if (ap->indirect_dim == 0 && tile_on_chip(c->f, t))
-      return view_free_dim(c, t, "ap", 0, "selected at run time");
+    if (ap->indirect_dim == 0 && tile_on_chip(c->f, t)) return view_free_dim(c, t, "ap", 0, "selected at run time");
     r->dyn = ap->scalar_idx;
     r->dyn_max = room_after(c->f, r);
   }
@@ -77,7 +78,8 @@ const IrTile *view_ap(ViewCtx *c, const IrTile *t, const ViewAp *ap) {
   if (!ap->vec) return view_done(c, r);
   r->dim[0].stride = buf_row(tile_buf(c->f, t));
   if (tile_parts(ap->vec) != r->dim[0].count)
-    return DIAG(c->d, view_ap_vector, say_tile(c->f, t, &s), (long long)tile_parts(ap->vec), (long long)r->dim[0].count),
+    return DIAG(c->d, view_ap_vector, say_tile(c->f, t, &s), (long long)tile_parts(ap->vec),
+                (long long)r->dim[0].count),
            NULL;
   return view_vector_select(c, r, ap->indirect_dim, ap->vec);
 }

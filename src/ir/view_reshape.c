@@ -101,8 +101,13 @@ static bool regroup(const IrDim *in, int n, const int64_t *shape, int m, IrDim *
   return true;
 }
 
-/* Replaces dims first..last by the given sizes. what names the method in messages. */
-static const IrTile *replace_dims(ViewCtx *c, const IrTile *t, int first, int last, const int64_t *shape, int m) {
+typedef struct DimRange {
+  int first, last; /* inclusive */
+} DimRange;
+
+/* Replaces the dims of the range by the given sizes. */
+static const IrTile *replace_dims(ViewCtx *c, const IrTile *t, DimRange old, const int64_t *shape, int m) {
+  int first = old.first, last = old.last;
   Say s, want;
   IrDim out[IR_MAX_RANK];
   if (!has_room(c, t, t->rank - (last - first + 1) + m)) return NULL;
@@ -122,7 +127,7 @@ const IrTile *view_reshape_dim(ViewCtx *c, const IrTile *t, int dim, const int64
   if (n >= 1 && n <= IR_MAX_RANK) memcpy(sizes, shape, (size_t)n * sizeof sizes[0]);
   if (!view_sizes(c, t, sizes, n, t->dim[dim].count)) return NULL;
   if (sizes[0] != t->dim[dim].count && !view_free_dim(c, t, "reshape_dim", dim, "split")) return NULL;
-  return replace_dims(c, t, dim, dim, sizes, n);
+  return replace_dims(c, t, (DimRange){dim, dim}, sizes, n);
 }
 
 const IrTile *view_flatten_dims(ViewCtx *c, const IrTile *t, int first, int last) {
@@ -133,7 +138,7 @@ const IrTile *view_flatten_dims(ViewCtx *c, const IrTile *t, int first, int last
   if (!view_free_dim(c, t, "flatten_dims", first, "merged")) return NULL;
   int64_t count = 1;
   for (int i = first; i <= last; i++) count *= t->dim[i].count;
-  return replace_dims(c, t, first, last, &count, 1);
+  return replace_dims(c, t, (DimRange){first, last}, &count, 1);
 }
 
 const IrTile *view_reshape(ViewCtx *c, const IrTile *t, const int64_t *shape, int n) {
@@ -141,7 +146,7 @@ const IrTile *view_reshape(ViewCtx *c, const IrTile *t, const int64_t *shape, in
   int64_t sizes[IR_MAX_RANK] = {0};
   if (n >= 1 && n <= IR_MAX_RANK) memcpy(sizes, shape, (size_t)n * sizeof sizes[0]);
   if (!view_sizes(c, t, sizes, n, tile_count(t))) return NULL;
-  if (!view_fixed0(c, t)) return replace_dims(c, t, 0, t->rank - 1, sizes, n);
+  if (!view_fixed0(c, t)) return replace_dims(c, t, (DimRange){0, t->rank - 1}, sizes, n);
   if (sizes[0] != t->dim[0].count) {
     view_free_dim(c, t, "reshape", 0, "split or merged");
     return NULL;
@@ -162,7 +167,7 @@ const IrTile *view_reshape(ViewCtx *c, const IrTile *t, const int64_t *shape, in
     r->rank = 1;
     return view_done(c, r);
   }
-  return replace_dims(c, t, 1, t->rank - 1, sizes + 1, n - 1);
+  return replace_dims(c, t, (DimRange){1, t->rank - 1}, sizes + 1, n - 1);
 }
 
 bool tile_is_contiguous(const IrFunc *f, const IrTile *t) {

@@ -13,7 +13,8 @@ IrTile *view_edit(ViewCtx *c, const IrTile *t);
 /* The finished tile: the buffer's own whole tile when it is that. */
 const IrTile *view_done(ViewCtx *c, IrTile *r);
 bool view_has_dim(ViewCtx *c, const IrTile *t, const char *what, int dim);
-/* Dim 0 that a view may not touch: partitions on chip, or rows picked by a vector offset. what: "split", "permuted" ... */
+/* Dim 0 that a view may not touch: partitions on chip, or rows picked by a vector offset. what: "split", "permuted" ...
+ */
 bool view_free_dim(ViewCtx *c, const IrTile *t, const char *what, int dim, const char *verb);
 bool view_fixed0(const ViewCtx *c, const IrTile *t);
 /* Sizes are positive and their product fits; one -1 is replaced so that the product is count. */

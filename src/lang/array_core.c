@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "kernel.h"
+#include "ndarray.h"
 
 const char LANG_ARRAY[] = "nki.array";
 const char LANG_DECL[] = "nki.decl";
@@ -11,27 +12,70 @@ enum { DATA_ALIGN = 64 };
 LArray *lang_to_array(lua_State *L, int i) { return lang_test(L, i, lang_ctx(L)->mt_array); }
 LDecl *lang_to_decl(lua_State *L, int i) { return lang_test(L, i, lang_ctx(L)->mt_decl); }
 
-/* The bytes lie in the userdata, so that the collector knows how much memory an array holds. */
-LArray *lang_push_array(lua_State *L, DType dtype, int rank, const int64_t *shape) {
+static void *take_block(lua_State *L, size_t size) {
+  void *ud;
+  lua_Alloc alloc = lua_getallocf(L, &ud);
+  void *block = alloc(ud, NULL, 0, size);
+  if (block) return block;
+  lua_gc(L, LUA_GCCOLLECT); /* arrays that nobody holds any more */
+  return alloc(ud, NULL, 0, size);
+}
+
+static LArray *push_empty(lua_State *L, DType dtype, int rank, const int64_t *shape) {
   int64_t count = 1, bytes = 0;
   bool fits = true;
   for (int i = 0; i < rank; i++) fits = fits && !__builtin_mul_overflow(count, shape[i], &count);
   fits = fits && !__builtin_mul_overflow(count, dtype_bytes(dtype), &bytes) && bytes <= INT64_MAX / 2;
   if (!fits) LANG_FAIL(L, host_shape, "array", "the size in bytes does not fit 62 bits");
   luaL_checkstack(L, 4, NULL);
-  LArray *a = lua_newuserdatauv(L, sizeof *a + DATA_ALIGN + (size_t)bytes, 1);
-  uintptr_t data = ((uintptr_t)(a + 1) + DATA_ALIGN - 1) & ~(uintptr_t)(DATA_ALIGN - 1);
-  *a = (LArray){.dtype = dtype, .rank = rank, .count = count, .data = (void *)data, .nbytes = (size_t)bytes};
+  LArray *a = lua_newuserdatauv(L, sizeof *a, 1);
+  *a = (LArray){.dtype = dtype, .rank = rank, .count = count, .nbytes = (size_t)bytes};
   memcpy(a->shape, shape, (size_t)rank * sizeof *shape);
-  memset(a->data, 0, a->nbytes);
   luaL_setmetatable(L, LANG_ARRAY);
   return a;
 }
 
-static int l_array_gc(lua_State *L) {
-  LArray *a = lua_touserdata(L, 1);
-  if (a->release) a->release(a->release_ud, a->data);
+static void tell_collector(lua_State *L, size_t bytes) {
+  int kib = bytes / 1024 < INT32_MAX / 2 ? (int)(bytes / 1024) : INT32_MAX / 2;
+  if (kib > 0 && lua_gc(L, LUA_GCISRUNNING)) lua_gc(L, LUA_GCSTEP, kib);
+}
+
+/* The bytes lie outside the userdata, so that a:free() gives them back at once; the collector is told of them. They
+   come from the state's allocator, so that a limit on it holds for them too. */
+LArray *lang_push_array(lua_State *L, DType dtype, int rank, const int64_t *shape) {
+  LArray *a = push_empty(L, dtype, rank, shape);
+  size_t size = a->nbytes + DATA_ALIGN;
+  a->block = take_block(L, size);
+  if (!a->block) {
+    LangCtx *c = lang_ctx(L);
+    DIAG0(&c->diag, nomem);
+    lang_raise(L, &c->diag);
+  }
+  a->block_size = size;
+  a->data = (void *)(((uintptr_t)a->block + DATA_ALIGN - 1) & ~(uintptr_t)(DATA_ALIGN - 1));
+  memset(a->data, 0, a->nbytes);
+  tell_collector(L, size);
+  return a;
+}
+
+void array_push_tensor(lua_State *L, SimTensor *t) {
+  LArray *a = push_empty(L, t->dtype, t->rank, t->shape);
+  a->block = a->data = t->data;
+  a->block_size = a->nbytes + 1;
+  t->data = NULL;
+  tell_collector(L, a->block_size);
+}
+
+void array_drop(lua_State *L, LArray *a) {
+  void *ud, *data = a->data, *block = a->block;
+  a->data = a->block = NULL;
+  if (block) lua_getallocf(L, &ud)(ud, block, a->block_size, 0);
+  if (a->release && data) a->release(a->release_ud, data);
   a->release = NULL;
+}
+
+static int l_array_gc(lua_State *L) {
+  array_drop(L, lua_touserdata(L, 1));
   return 0;
 }
 
@@ -94,9 +138,11 @@ static int l_decl_tostring(lua_State *L) {
 
 void array_open(lua_State *L, LangCtx *c) {
   static const luaL_Reg array_meta[] = {{"__gc", l_array_gc}, {NULL, NULL}};
-  static const luaL_Reg decl_meta[] = {{"__index", l_decl_index}, {"__eq", l_decl_eq}, {"__tostring", l_decl_tostring}, {NULL, NULL}};
+  static const luaL_Reg decl_meta[] = {
+      {"__index", l_decl_index}, {"__eq", l_decl_eq}, {"__tostring", l_decl_tostring}, {NULL, NULL}};
   luaL_newmetatable(L, LANG_ARRAY);
   luaL_setfuncs(L, array_meta, 0);
+  array_metamethods(L);
   c->mt_array = lua_topointer(L, -1);
   luaL_newmetatable(L, LANG_DECL);
   luaL_setfuncs(L, decl_meta, 0);

@@ -4,7 +4,8 @@
 #include "kernel.h"
 
 const char LANG_ARTIFACT[] = "nki.artifact";
-static const char artifacts_key; /* registry: address -> userdata, weak values: one userdata per artifact while a script holds it */
+static const char
+    artifacts_key; /* registry: address -> userdata, weak values: one userdata per artifact while a script holds it */
 
 typedef struct LArtifact {
   const Artifact *a;
@@ -38,7 +39,7 @@ static const Artifact *self(lua_State *L) {
   return a;
 }
 
-/* ---- fields ----------------------------------------------------------------------------------------------------------------- */
+/* ---- fields ------------------------------------------------------------------------------------------------------ */
 
 static void push_names(lua_State *L, const char *const *names, uint32_t n) {
   lua_createtable(L, (int)n, 0);
@@ -126,8 +127,12 @@ static void push_json(lua_State *L, const Json *v) {
   }
 }
 
-static int f_backend_config(lua_State *L, const Artifact *a) { return lua_pushlstring(L, a->backend_config, a->backend_config_len), 1; }
-static int f_config_json(lua_State *L, const Artifact *a) { return lua_pushlstring(L, a->config_json, a->config_json_len), 1; }
+static int f_backend_config(lua_State *L, const Artifact *a) {
+  return lua_pushlstring(L, a->backend_config, a->backend_config_len), 1;
+}
+static int f_config_json(lua_State *L, const Artifact *a) {
+  return lua_pushlstring(L, a->config_json, a->config_json_len), 1;
+}
 static int f_config(lua_State *L, const Artifact *a) { return push_config(L, a, NULL); }
 static int f_ir(lua_State *L, const Artifact *a) { return lua_pushlstring(L, a->ir, a->ir_len), 1; }
 static int f_input_names(lua_State *L, const Artifact *a) { return push_names(L, a->input_names, a->ninputs), 1; }
@@ -176,7 +181,8 @@ static int no_field(lua_State *L, const char *name) {
   const char *names[FIELDS + 4] = {"hlo", "stablehlo", "simulate"};
   for (int i = 0; i < FIELDS; i++) names[i + 3] = fields[i].name;
   const char *near = diag_nearest(name, names);
-  return LANG_FAIL(L, kernel_no_field, "an artifact", name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+  return LANG_FAIL(L, kernel_no_field, "an artifact", name, near ? " (did you mean '" : "", near ? near : "",
+                   near ? "'?)" : "");
 }
 
 /* Upvalue 1: the methods. */
@@ -192,7 +198,7 @@ static int l_index(lua_State *L) {
   return no_field(L, name);
 }
 
-/* ---- methods ------------------------------------------------------------------------------------------------------------------ */
+/* ---- methods ----------------------------------------------------------------------------------------------------- */
 
 static int push_text(lua_State *L, bool (*make)(const Artifact *a, Text *out, Diag *d)) {
   const Artifact *a = self(L);
@@ -218,7 +224,8 @@ static int l_simulate(lua_State *L) {
     lua_pushnil(L);
     for (int count = 0; lua_next(L, 2); count++, lua_pop(L, 1)) {
       int known = 0;
-      while (known < n && !(lua_type(L, -2) == LUA_TSTRING && strcmp(lua_tostring(L, -2), a->input_names[known]) == 0)) known++;
+      while (known < n && !(lua_type(L, -2) == LUA_TSTRING && strcmp(lua_tostring(L, -2), a->input_names[known]) == 0))
+        known++;
       if (known == n) LANG_FAIL(L, artifact_operands, a->func_name, "a key of the table is not the name of an operand");
     }
     lua_remove(L, 2);
@@ -246,7 +253,8 @@ static int l_tostring(lua_State *L) {
 }
 
 void artifact_open(lua_State *L, LangCtx *c) {
-  static const luaL_Reg methods[] = {{"hlo", l_hlo}, {"stablehlo", l_stablehlo}, {"simulate", l_simulate}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {
+      {"hlo", l_hlo}, {"stablehlo", l_stablehlo}, {"simulate", l_simulate}, {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", l_gc}, {"__tostring", l_tostring}, {NULL, NULL}};
   luaL_newmetatable(L, LANG_ARTIFACT);
   luaL_setfuncs(L, meta, 0);

@@ -34,6 +34,18 @@ static inline void *lang_test(lua_State *L, int i, const void *mt) {
   lua_pop(L, 1);
   return have == mt ? p : NULL;
 }
+/* Our own hot userdata begin with a tag, their name's address: two API calls instead of four. */
+static inline void *lang_tagged(lua_State *L, int i, const char *tag, size_t size) {
+  void *p = lua_touserdata(L, i);
+  const char *have;
+  if (!p || lua_rawlen(L, i) != size) return NULL;
+  memcpy(&have, p, sizeof have);
+  return have == tag ? p : NULL;
+}
+extern const char LANG_DS[];
+static inline LTile *lang_tile_at(lua_State *L, int i) { return lang_tagged(L, i, LANG_TILE, sizeof(LTile)); }
+static inline LToken *lang_token_at(lua_State *L, int i) { return lang_tagged(L, i, LANG_TOKEN, sizeof(LToken)); }
+static inline LIndex *lang_index_at(lua_State *L, int i) { return lang_tagged(L, i, LANG_INDEX, sizeof(LIndex)); }
 static inline LangCtx *lang_upctx(lua_State *L) { return lua_touserdata(L, lua_upvalueindex(1)); }
 
 void lang_locate_fast(lua_State *L, LangCtx *c, Trace *t);
@@ -49,10 +61,12 @@ uint32_t lang_index_value(lua_State *L, LangCtx *c, const LIndex *v, int64_t sca
 
 /* nl.ds(start, size) */
 typedef struct LDs {
+  const char *tag; /* LANG_DS */
   bool dynamic;
   LIndex at; /* when dynamic */
   int64_t start, size;
 } LDs;
+static inline LDs *lang_ds_at(lua_State *L, int i) { return lang_tagged(L, i, LANG_DS, sizeof(LDs)); }
 
 /* The Lua value at i in words, for messages; returns buf. */
 const char *lang_describe(lua_State *L, int i, char *buf, size_t size);

@@ -1,6 +1,7 @@
-/* capture.c -- room lang: captured state, the part of a cache key that is not an argument: what the kernel function can reach by its
-   upvalues and by the globals whose names occur in it. It is walked at every call, so that an answer is never stale; the walk calls no Lua and,
-   once every function's code is known, allocates nothing. No address and no order of pairs gets into the bytes. */
+/* capture.c -- room lang: captured state, the part of a cache key that is not an argument: what the kernel function can
+   reach by its upvalues and by the globals whose names occur in it. It is walked at every call, so that an answer is
+   never stale; the walk calls no Lua (but an environment's own __index function) and, once every function's code is
+   known, allocates nothing. No address and no order of pairs gets into the bytes. */
 #include <string.h>
 
 #include "capture.h"
@@ -92,7 +93,7 @@ void capture_put_serial(lua_State *L, Capture *k, int i) {
   lua_pop(L, 1);
 }
 
-/* ---- userdata ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- userdata ---------------------------------------------------------------------------------------------------- */
 
 static void put_type(Capture *k, char tag, DType dtype, int rank, const int64_t *shape) {
   put_tag(k, tag);

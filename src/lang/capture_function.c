@@ -1,4 +1,5 @@
-/* capture_function.c -- room lang: captured functions: their code, their upvalues, and the globals and modules they name. */
+/* capture_function.c -- room lang: captured functions: their code, their upvalues, and the globals and modules they
+ * name. */
 #include <string.h>
 
 #include "capture.h"
@@ -35,21 +36,31 @@ typedef struct Names {
   int globals, fields, nglobals, nfields;
 } Names;
 
-/* Replaces the name on top by env[name] as the function would see it: through tables in __index. */
+/* Pushes t[name] raw; when that is nil, pushes what is at t's __index after it. */
+static bool raw_or_index(lua_State *L, int t, int name) {
+  lua_pushvalue(L, name);
+  return lua_rawget(L, t) != LUA_TNIL || luaL_getmetafield(L, t, "__index") == LUA_TNIL;
+}
+
+/* An environment with a function for __index says itself what a name is; one that refuses to (as strict ones do) has no
+ * such name. */
+static void ask_function(lua_State *L, int env, int name) {
+  lua_pushvalue(L, env);
+  lua_pushvalue(L, name);
+  if (lua_pcall(L, 2, 1, 0) != LUA_OK) lua_pushnil(L);
+}
+
+/* Replaces the name on top by env[name] as the function would see it. */
 static void look_up(lua_State *L, int env) {
   int name = lua_gettop(L);
-  lua_pushvalue(L, name);
-  if (lua_rawget(L, env) != LUA_TNIL || !luaL_getmetafield(L, env, "__index")) {
-    lua_replace(L, name);
-    lua_settop(L, name);
-    return;
-  }
-  lua_replace(L, name + 1);
-  for (int hop = 0; hop < 16 && lua_istable(L, name + 1); hop++) {
-    lua_pushvalue(L, name);
-    if (lua_rawget(L, name + 1) != LUA_TNIL || !luaL_getmetafield(L, name + 1, "__index")) break;
-    lua_replace(L, name + 1); /* a function there stands for what it answers */
+  lua_pushvalue(L, env);
+  for (int hop = 0; hop < 16 && !raw_or_index(L, name + 1, name); hop++) {
+    lua_replace(L, name + 1); /* the value of __index in place of the table */
+    bool table = lua_istable(L, name + 1);
     lua_settop(L, name + 1);
+    if (table) continue;
+    ask_function(L, env, name);
+    break;
   }
   lua_replace(L, name);
   lua_settop(L, name);

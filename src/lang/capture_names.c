@@ -1,4 +1,5 @@
-/* capture_names.c -- room lang: what is captured by name: the standard library and our own modules, with their functions. */
+/* capture_names.c -- room lang: what is captured by name: the standard library and our own modules, with their
+ * functions. */
 #include <lualib.h>
 #include <string.h>
 
@@ -15,7 +16,6 @@ void capture_open_names(lua_State *L) {
   lua_setmetatable(L, -2);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &names_key);
 }
-
 
 /* names[value at -1] = name, unless value or name is taken: two objects never share a name. Pops the value. */
 static void give_name(lua_State *L, int names, const char *name) {
@@ -69,7 +69,7 @@ void capture_name_module(lua_State *L, const char *name, int module) {
 
 /* At the first walk. The table of globals has its name too: its content is reached by name, never as a whole. */
 static void name_standard(lua_State *L, int names) {
-  static const char *const libs[] = {LUA_GNAME,     LUA_COLIBNAME, LUA_TABLIBNAME, LUA_IOLIBNAME, LUA_OSLIBNAME,
+  static const char *const libs[] = {LUA_GNAME,      LUA_COLIBNAME,   LUA_TABLIBNAME,  LUA_IOLIBNAME, LUA_OSLIBNAME,
                                      LUA_STRLIBNAME, LUA_UTF8LIBNAME, LUA_MATHLIBNAME, LUA_DBLIBNAME, LUA_LOADLIBNAME};
   int top = lua_gettop(L);
   lua_pushliteral(L, "done");

@@ -124,7 +124,8 @@ static void walk_hash(lua_State *L, LangCtx *c, int t, lua_Unsigned border) {
   if (n > 1) qsort(k->keys + first, n, sizeof *k->keys, compare_keys);
   for (size_t i = 0; i < n; i++) {
     const Key key = k->keys[first + i]; /* by value: the array may move */
-    if (key.kind == LUA_TBOOLEAN || key.kind == LUA_TNUMBER || key.kind == LUA_TNUMBER + 16 || key.kind == LUA_TSTRING) {
+    if (key.kind == LUA_TBOOLEAN || key.kind == LUA_TNUMBER || key.kind == LUA_TNUMBER + 16 ||
+        key.kind == LUA_TSTRING) {
       push_key(L, &key);
     } else {
       push_object_key(L, k, t, &key);

@@ -4,7 +4,8 @@
 #include "hash.h"
 #include "kernel.h"
 
-/* A function stands for its code and all it captures: the bytes go to the captured state, the hash is its name in the config. */
+/* A function stands for its code and all it captures: the bytes go to the captured state, the hash is its name in the
+ * config. */
 static void function_constant(KernelCall *call, int i, ConstValue *out) {
   lua_State *L = call->L;
   const Text *bytes = capture_bytes(call->c);

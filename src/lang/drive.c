@@ -1,6 +1,6 @@
-/* drive.c -- room lang: the re-execution driver. specialize_and_call opens a session, calls the kernel function once per program of the grid
-   with placeholder tensors, and turns what it returns into outputs. The call is protected: whatever the body raises reaches the caller of
-   the kernel unchanged, and the trace stack is as before. */
+/* drive.c -- room lang: the re-execution driver. specialize_and_call opens a session, calls the kernel function once
+   per program of the grid with placeholder tensors, and turns what it returns into outputs. The call is protected:
+   whatever the body raises reaches the caller of the kernel unchanged, and the trace stack is as before. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ int lang_drive_body(lua_State *L) {
 
 static int trace_error(lua_State *L, const DriveRun *run) { return lang_raise(L, run->trace->d); }
 
-/* ---- one program ---------------------------------------------------------------------------------------------------------- */
+/* ---- one program ------------------------------------------------------------------------------------------------- */
 
 /* A tensor becomes an operand of the session; a constant goes in as it is. */
 static void push_body(lua_State *L, const DriveRun *run) {
@@ -54,7 +54,8 @@ static void spread_list(lua_State *L, const DriveRun *run, int first) {
   if (!tuple_push_items(L, run->call->c, first)) lua_pushvalue(L, first);
   lua_replace(L, first);
   lua_Unsigned n = lua_rawlen(L, first);
-  if (n > 1000) LANG_FAIL(L, kernel_return, run->call->r.func_name, 1001, "one too many: a kernel returns at most 1000 tensors");
+  if (n > 1000)
+    LANG_FAIL(L, kernel_return, run->call->r.func_name, 1001, "one too many: a kernel returns at most 1000 tensors");
   luaL_checkstack(L, (int)n + 8, "return values");
   for (lua_Unsigned k = 1; k <= n; k++) lua_rawgeti(L, first, (lua_Integer)k);
   lua_remove(L, first);
@@ -73,7 +74,7 @@ static void take_returns(lua_State *L, const DriveRun *run, int first) {
   if (!tr_end_program(run->trace)) trace_error(L, run);
 }
 
-/* ---- all programs ------------------------------------------------------------------------------------------------------------ */
+/* ---- all programs ------------------------------------------------------------------------------------------------ */
 
 /* A body that changes what it captures would not do the same again: such a run is not stored. */
 static void check_pure(lua_State *L, DriveRun *run) {
@@ -160,7 +161,8 @@ static bool max_instructions(int64_t *out, Diag *d) {
 IrModule *drive_specialize(void *ud, const FwRequest *r, bool *has_collectives, bool *impure, Diag *d) {
   KernelCall *call = ud;
   LangCtx *c = call->c;
-  TraceSpec spec = {.func_name = r->func_name, .target = r->target, .target_is_fallback = r->target_is_fallback, .ngrid = r->ngrid};
+  TraceSpec spec = {
+      .func_name = r->func_name, .target = r->target, .target_is_fallback = r->target_is_fallback, .ngrid = r->ngrid};
   memcpy(spec.grid, r->grid, sizeof spec.grid);
   spec.legacy = r->legacy;
   *has_collectives = false; /* no row of ops.def is one */
@@ -179,14 +181,16 @@ IrModule *drive_specialize(void *ud, const FwRequest *r, bool *has_collectives, 
   return m;
 }
 
-/* ---- inline_function ------------------------------------------------------------------------------------------------------------ */
+/* ---- inline_function --------------------------------------------------------------------------------------------- */
 
 static void check_space(KernelCall *call, int i, const char *what) {
   const LTile *t = lang_to_tile(call->L, i);
-  if (t && t->space != SP_shared_hbm) LANG_HERE(call->L, nested_kernel_memory, call->k->core->func_name, what, space_name(t->space));
+  if (t && t->space != SP_shared_hbm)
+    LANG_HERE(call->L, nested_kernel_memory, call->k->core->func_name, what, space_name(t->space));
 }
 
-/* The body becomes part of the running kernel. A jitted kernel keeps its contract: operands and results are in shared_hbm. */
+/* The body becomes part of the running kernel. A jitted kernel keeps its contract: operands and results are in
+ * shared_hbm. */
 int drive_inline(KernelCall *call) {
   lua_State *L = call->L;
   const KernelCore *core = call->k->core;

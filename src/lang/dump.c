@@ -1,10 +1,11 @@
-/* dump.c -- room lang: the binary chunk of a Lua function, as the part of a cache key that is its code. The chunk is read to cut out the
-   name of the source (which may be an absolute path) and to find which globals and which fields the code names. */
+/* dump.c -- room lang: the binary chunk of a Lua function, as the part of a cache key that is its code. The chunk is
+   read to cut out the name of the source (which may be an absolute path) and to find which globals and which fields the
+   code names. */
 #include <string.h>
 
 #include "kernel.h"
 
-/* ---- Lua 5.4's binary format (ldump.c writes it) and the instructions that name something (lopcodes.h) ----------------------- */
+/* ---- Lua 5.4's binary format (ldump.c writes it) and the instructions that name something (lopcodes.h) ----------- */
 
 enum { MAX_PROTO_DEPTH = 200, HEADER_BYTES = 31 };
 enum { K_NIL = 0, K_FALSE = 1, K_TRUE = 17, K_INT = 3, K_FLT = 19, K_SHORT = 4, K_LONG = 20 };
@@ -110,7 +111,8 @@ static void name_constant(Chunk *c, const Proto *f, int set, uint32_t k) {
   if (k < f->nconstants) note(c, set, f->constants[k]);
 }
 
-/* A name too far down the constants for one instruction is reached through _ENV as a value, so that is `dynamic` too. */
+/* A name too far down the constants for one instruction is reached through _ENV as a value, so that is `dynamic` too.
+ */
 static void read_code(Chunk *c, const Proto *f) {
   for (size_t i = 0; i < f->ncode; i++) {
     uint32_t ins;
@@ -153,7 +155,7 @@ static void read_function(Chunk *c) {
   c->depth--;
 }
 
-/* ---- the userdata ------------------------------------------------------------------------------------------------------- */
+/* ---- the userdata ------------------------------------------------------------------------------------------------ */
 
 static int add_piece(lua_State *L, const void *p, size_t n, void *ud) {
   (void)L;

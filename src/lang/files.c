@@ -1,4 +1,5 @@
-/* files.c -- room lang: how source files are named in messages, IR and keys: relative to a script's folder, never absolute. */
+/* files.c -- room lang: how source files are named in messages, IR and keys: relative to a script's folder, never
+ * absolute. */
 #include <stdio.h>
 #include <string.h>
 

@@ -26,7 +26,7 @@ static int defined_call(lua_State *L) {
   const Defined *d = lua_touserdata(L, lua_upvalueindex(2));
   if (!c->trace) lang_need_trace(L, c, d->spec.func);
   lang_bind(L, &d->spec);
-  if (!lang_test(L, 1, c->mt_tile)) lang_kind_error(L, 1, d->spec.func, d->spec.names[0], "a tile");
+  if (!lang_tile_at(L, 1)) lang_kind_error(L, 1, d->spec.func, d->spec.names[0], "a tile");
   lua_pushvalue(L, lua_upvalueindex(3));
   lua_insert(L, 1);
   lua_call(L, d->spec.n, 1);

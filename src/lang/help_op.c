@@ -82,8 +82,18 @@ static void dtypes_text(uint32_t mask, Text *out) {
 
 static bool is_tile(const IrParam *p) { return p->spaces != 0; }
 
+/* Members of an enumeration; of the engines, those that an instruction with a choice has. */
+static void enum_words(const OpInfo *op, EnumType type, Text *out) {
+  bool first = true, choice = type == ET_engine && (op->engines & (op->engines - 1)) != 0;
+  for (const char *const *n = enum_names(type); *n; n++) {
+    int value = 0;
+    bool known = enum_parse(type, *n, strlen(*n), &value);
+    if (!choice || (known && (value == engine_unknown || op->engines & 1u << value))) add_word(out, &first, ", ", *n);
+  }
+}
+
 /* What values a parameter takes, in words. */
-static void domain_text(const IrParam *p, Text *out) {
+static void domain_text(const OpInfo *op, const IrParam *p, Text *out) {
   if (is_tile(p)) {
     text_puts(out, "in ");
     spaces_text(p, out);
@@ -99,8 +109,7 @@ static void domain_text(const IrParam *p, Text *out) {
     for (int a = 1; a < ALU_count; a++)
       if (p->set & UINT64_C(1) << a) add_word(out, &first, ", ", alu_info[a].name);
   } else if (p->kind == K_enum) {
-    bool first = true;
-    for (const char *const *n = enum_names((EnumType)p->set); *n; n++) add_word(out, &first, ", ", *n);
+    enum_words(op, (EnumType)p->set, out);
   } else if (p->lo < p->hi && p->lo > -1e300 && p->hi < 1e300) {
     number_text(p->lo, out);
     text_puts(out, "..");
@@ -135,12 +144,16 @@ void help_op_text(Op op, Text *out) {
   help_signature(op, out);
   text_printf(out, "\n  %s\n  ", info->doc);
   facts_line(info, out);
+  int width = 0;
+  for (int i = 0; i < info->nparams; i++)
+    if ((int)strlen(info->params[i].name) > width) width = (int)strlen(info->params[i].name);
   for (int i = 0; i < info->nparams; i++) {
     const IrParam *p = &info->params[i];
-    text_printf(out, "  %-14s %s, %s", p->name, kinds[p->kind], roles[p->role]);
-    text_puts(out, ": ");
-    domain_text(p, out);
-    text_putc(out, '\n');
+    Text takes;
+    text_init(&takes, out->alloc);
+    domain_text(info, p, &takes);
+    text_printf(out, "  %-*s  %s, %s%s%s\n", width, p->name, kinds[p->kind], roles[p->role], takes.len ? ": " : "", text_str(&takes));
+    text_free(&takes);
   }
   for (const IrRuleUse *r = op_rules(op); r->rule; r++) {
     text_puts(out, "  rule: ");
@@ -162,7 +175,7 @@ static void cell(Text *out, const char *s) {
   text_puts(out, " |");
 }
 
-static void param_row(const IrParam *p, Text *out) {
+static void param_row(const OpInfo *op, const IrParam *p, Text *out) {
   Text word;
   text_init(&word, out->alloc);
   text_puts(out, "|");
@@ -178,7 +191,7 @@ static void param_row(const IrParam *p, Text *out) {
   }
   cell(out, text_str(&word));
   text_clear(&word);
-  domain_text(p, &word);
+  domain_text(op, p, &word);
   cell(out, text_str(&word));
   text_putc(out, '\n');
   text_free(&word);
@@ -191,7 +204,7 @@ void help_ops_markdown(Text *out) {
     text_printf(out, "\n## %s.%s\n\n%s\n\n", op->dialect, op->name, op->doc);
     facts_line(op, out);
     text_puts(out, "\n| parameter | kind | default | takes |\n| --- | --- | --- | --- |\n");
-    for (int k = 0; k < op->nparams; k++) param_row(&op->params[k], out);
+    for (int k = 0; k < op->nparams; k++) param_row(op, &op->params[k], out);
     for (const IrRuleUse *r = op_rules((Op)i); r->rule; r++) {
       text_printf(out, "%s- %s:", r == op_rules((Op)i) ? "\n" : "", rule_doc((Rule)r->rule));
       for (int k = 0; k < 6 && r->arg[k]; k++) text_printf(out, "%s%s", k ? ", " : " ", op->params[r->arg[k] - 1].name);
@@ -206,7 +219,7 @@ static void word_json(JsonWriter *w, const char *key, Text *word) {
   text_clear(word);
 }
 
-static void param_json(JsonWriter *w, const IrParam *p, Text *word) {
+static void param_json(JsonWriter *w, const OpInfo *op, const IrParam *p, Text *word) {
   json_begin(w, '{');
   json_key(w, "name");
   json_cstr(w, p->name);
@@ -218,7 +231,7 @@ static void param_json(JsonWriter *w, const IrParam *p, Text *word) {
   json_bool(w, p->required);
   default_text(p, word);
   word_json(w, "default", word);
-  domain_text(p, word);
+  domain_text(op, p, word);
   word_json(w, "takes", word);
   json_end(w, '}');
 }
@@ -243,7 +256,7 @@ void help_ops_json(Text *out) {
     json_cstr(&w, op->doc);
     json_key(&w, "parameters");
     json_begin(&w, '[');
-    for (int k = 0; k < op->nparams; k++) param_json(&w, &op->params[k], &word);
+    for (int k = 0; k < op->nparams; k++) param_json(&w, op, &op->params[k], &word);
     json_end(&w, ']');
     json_end(&w, '}');
   }

@@ -55,17 +55,34 @@ typedef struct Failure {
   Diag *d;
 } Failure;
 
+/* Does a line of Lua code occur in it? Frames of C alone tell the user nothing. */
+static bool tells(const char *traceback) {
+  for (const char *s = strchr(traceback, '\n'); s; s = strchr(s + 1, '\n'))
+    if (strncmp(s, "\n\t[C]", 5) != 0) return true;
+  return false;
+}
+
+/* An error of a kernel's body passes through C on its way out; where it began was kept. */
+static void add_traceback(const Failure *f) {
+  const Text *own = &f->h->traceback, *body = f->h->c ? &f->h->c->traceback : own;
+  const Text *best = own->len && !tells(text_str(own)) && body->len ? body : own;
+  text_add(&f->d->where, text_str(best), best->len);
+}
+
 /* (value, failure) */
 static int fill_diag(lua_State *L) {
   Failure *f = lua_touserdata(L, 2);
-  bool ours = luaL_getmetafield(L, 1, "__name") == LUA_TSTRING && strcmp(lua_tostring(L, -1), LANG_ERROR) == 0;
-  if (ours) return lang_to_diag(L, 1, f->d), 0;
+  if (luaL_getmetafield(L, 1, "__name") == LUA_TSTRING && strcmp(lua_tostring(L, -1), LANG_ERROR) == 0) {
+    lang_to_diag(L, 1, f->d);
+    if (strncmp(text_str(&f->d->where), "stack traceback:", 16) == 0 && !tells(text_str(&f->d->where))) text_clear(&f->d->where);
+    return 0;
+  }
   if (lua_isstring(L, 1) || luaL_getmetafield(L, 1, "__tostring") != LUA_TNIL) {
     host_string_diag(luaL_tolstring(L, 1, NULL), ERR_lua, f->d);
   } else {
     diag_failf(f->d, ERR_lua, "(error object is a %s value)", luaL_typename(L, 1));
   }
-  text_add(&f->d->where, text_str(&f->h->traceback), f->h->traceback.len);
+  add_traceback(f);
   return 0;
 }
 
@@ -99,6 +116,8 @@ static void report(Host *h, int status, Diag *d) {
 bool host_protect(Host *h, lua_CFunction f, void *arg, Diag *d) {
   lua_State *L = h->L;
   h->mem.refused = false;
+  text_clear(&h->traceback);
+  if (h->c) text_clear(&h->c->traceback);
   lua_settop(L, 0);
   lua_rawgetp(L, LUA_REGISTRYINDEX, h);
   lua_pushcfunction(L, f);

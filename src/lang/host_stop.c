@@ -73,7 +73,7 @@ static int resume(lua_State *L, Host *h, lua_State *co, int n) {
 
 static lua_State *check_thread(lua_State *L) {
   lua_State *co = lua_tothread(L, 1);
-  if (!co) luaL_typeerror(L, 1, "coroutine");
+  if (!co) luaL_typeerror(L, 1, "thread");
   return co;
 }
 

@@ -4,7 +4,7 @@
 
 const char LANG_INDEX[] = "NkiIndex";
 
-LIndex *lang_to_index(lua_State *L, int i) { return lang_test(L, i, lang_ctx(L)->mt_index); }
+LIndex *lang_to_index(lua_State *L, int i) { return lang_index_at(L, i); }
 
 const LIndex *lang_live_index(lua_State *L, LangCtx *c, const LIndex *v, const char *func, const char *param) {
   if (!c->trace || c->trace->serial != v->trace_serial) LANG_HERE(L, index_stale, func, param);
@@ -21,7 +21,7 @@ uint32_t lang_index_value(lua_State *L, LangCtx *c, const LIndex *v, int64_t sca
 }
 
 static const LIndex *operand(lua_State *L, LangCtx *c, int i, const char *op) {
-  const LIndex *v = lang_test(L, i, c->mt_index);
+  const LIndex *v = lang_index_at(L, i);
   return v ? lang_live_index(L, c, v, op, "operand") : NULL;
 }
 
@@ -79,7 +79,7 @@ static int index_sub(lua_State *L) {
   if (x && lang_to_int(L, 2, &k) && k != INT64_MIN) return add_constant(L, c, x, -k);
   if (y && lang_to_int(L, 1, &k)) {
     sum(L, c, y, -1, NULL, 0);
-    return add_constant(L, c, lang_test(L, -1, c->mt_index), k);
+    return add_constant(L, c, lang_index_at(L, -1), k);
   }
   return refuse(L, "-");
 }
@@ -110,7 +110,7 @@ static int index_compare(lua_State *L) {
 }
 
 static int index_tostring(lua_State *L) {
-  const LIndex *v = lang_test(L, 1, lang_upctx(L)->mt_index);
+  const LIndex *v = lang_index_at(L, 1);
   if (v && v->idx == 0)
     lua_pushfstring(L, "register %d", (int)v->reg);
   else if (v)
@@ -151,6 +151,7 @@ static void index_metatable(lua_State *L, LangCtx *c) {
 void lang_push_index(lua_State *L, LangCtx *c, LIndex v) {
   LIndex *p = lua_newuserdatauv(L, sizeof *p, 0);
   *p = v;
+  p->tag = LANG_INDEX;
   p->trace_serial = c->trace->serial;
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, LANG_INDEX) != LUA_TTABLE) {
     lua_pop(L, 1);

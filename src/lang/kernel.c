@@ -13,9 +13,11 @@ bool lang_is_kernel(lua_State *L, int i) { return lang_to_kernel(L, lang_ctx(L),
 
 int lang_kernel_param_count(lua_State *L, int i) { return lang_to_kernel(L, lang_ctx(L), i)->core->nparams; }
 
-const char *lang_kernel_param(lua_State *L, int i, int param) { return lang_to_kernel(L, lang_ctx(L), i)->core->params[param]; }
+const char *lang_kernel_param(lua_State *L, int i, int param) {
+  return lang_to_kernel(L, lang_ctx(L), i)->core->params[param];
+}
 
-/* ---- launch views ------------------------------------------------------------------------------------------------------- */
+/* ---- launch views ------------------------------------------------------------------------------------------------ */
 
 static LKernel *push_view(lua_State *L, const LKernel *k) {
   LKernel *view = lua_newuserdatauv(L, sizeof *view, 3);
@@ -47,7 +49,7 @@ static int l_with_opts(lua_State *L) {
   return 1;
 }
 
-/* ---- methods and fields --------------------------------------------------------------------------------------------------- */
+/* ---- methods and fields ------------------------------------------------------------------------------------------ */
 
 static int l_cache_info(lua_State *L) {
   const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
@@ -91,13 +93,14 @@ static void push_grid(lua_State *L, const LKernel *k) {
 }
 
 static int field(lua_State *L, const LKernel *k, const char *name) {
-  static const char *const names[] = {"func_name", "params",     "grid",       "specialize", "dump_config",
+  static const char *const names[] = {"func_name",  "params",      "grid",     "specialize", "dump_config",
                                       "cache_info", "clear_cache", "simulate", "with_opts",  NULL};
   if (strcmp(name, "func_name") == 0) return lua_pushstring(L, k->core->func_name), 1;
   if (strcmp(name, "params") == 0) return push_params(L, k->core), 1;
   if (strcmp(name, "grid") == 0) return push_grid(L, k), 1;
   const char *near = diag_nearest(name, names);
-  return LANG_FAIL(L, kernel_no_field, "a kernel", name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+  return LANG_FAIL(L, kernel_no_field, "a kernel", name, near ? " (did you mean '" : "", near ? near : "",
+                   near ? "'?)" : "");
 }
 
 /* Methods first: upvalue 2 is their table. */
@@ -124,9 +127,12 @@ static int l_tostring(lua_State *L) {
 }
 
 static void open_metatable(lua_State *L, LangCtx *c) {
-  static const luaL_Reg methods[] = {{"specialize", kernel_specialize}, {"dump_config", kernel_dump_config},
-                                     {"simulate", kernel_simulate},     {"cache_info", l_cache_info},
-                                     {"clear_cache", l_clear_cache},    {"with_opts", l_with_opts},
+  static const luaL_Reg methods[] = {{"specialize", kernel_specialize},
+                                     {"dump_config", kernel_dump_config},
+                                     {"simulate", kernel_simulate},
+                                     {"cache_info", l_cache_info},
+                                     {"clear_cache", l_clear_cache},
+                                     {"with_opts", l_with_opts},
                                      {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__call", kernel_call}, {"__tostring", l_tostring}, {NULL, NULL}};
   luaL_newmetatable(L, LANG_KERNEL);
@@ -142,7 +148,7 @@ static void open_metatable(lua_State *L, LangCtx *c) {
   lua_pop(L, 1);
 }
 
-/* ---- module nki ------------------------------------------------------------------------------------------------------------- */
+/* ---- module nki -------------------------------------------------------------------------------------------------- */
 
 static int l_run(lua_State *L) {
   lua_pushvalue(L, lua_upvalueindex(2));
@@ -162,8 +168,9 @@ static int l_simulate(lua_State *L) {
 
 int lang_open_kernel(lua_State *L) {
   LangCtx *c = lang_ctx(L);
-  static const luaL_Reg functions[] = {{"jit", kernel_jit},           {"trace", kernel_trace_helper}, {"simulate", l_simulate},
-                                       {"simulate_kernel", kernel_simulate}, {"decl", array_decl},    {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"jit", kernel_jit},      {"trace", kernel_trace_helper},
+                                       {"simulate", l_simulate}, {"simulate_kernel", kernel_simulate},
+                                       {"decl", array_decl},     {NULL, NULL}};
   if (!c->mt_kernel) open_metatable(L, c);
   if (!c->mt_artifact) artifact_open(L, c);
   luaL_newlibtable(L, functions);

@@ -18,7 +18,8 @@ typedef struct KernelCore {
   const char *target; /* platform_target=, or NULL */
 } KernelCore;
 
-/* LANG_KERNEL: k, or a launch view of it: k[4], k:with_opts{...}. User value 1 is the core, 2 keeps the options' strings. */
+/* LANG_KERNEL: k, or a launch view of it: k[4], k:with_opts{...}. User value 1 is the core, 2 keeps the options'
+ * strings. */
 typedef struct LKernel {
   KernelCore *core;
   int ngrid;
@@ -46,8 +47,9 @@ typedef struct KernelCall {
 void lang_open_errors(lua_State *L, LangCtx *c); /* raise.c */
 
 /* kernel_bind.c */
-void kernel_bind(lua_State *L, LangCtx *c, const LKernel *k, int kernel); /* arguments behind the kernel -> one slot per parameter */
-void kernel_request(KernelCall *call);                                    /* classifies the arguments, fills r and the captured state */
+void kernel_bind(lua_State *L, LangCtx *c, const LKernel *k,
+                 int kernel);          /* arguments behind the kernel -> one slot per parameter */
+void kernel_request(KernelCall *call); /* classifies the arguments, fills r and the captured state */
 enum { KERNEL_FAST_ARGS = 16 };
 
 /* drive.c */
@@ -62,7 +64,8 @@ int kernel_simulate(lua_State *L); /* the kernel at 1, arrays behind it */
 /* kernel_jit.c */
 int kernel_jit(lua_State *L);
 int kernel_trace_helper(lua_State *L); /* nki.trace */
-const KernelOpt *kernel_check_opts(lua_State *L, int table, const LKernel *base, uint32_t *n); /* pushes what owns them */
+const KernelOpt *kernel_check_opts(lua_State *L, int table, const LKernel *base,
+                                   uint32_t *n); /* pushes what owns them */
 int kernel_check_grid(lua_State *L, const char *name, int i, int64_t grid[IR_MAX_GRID]);
 
 /* capture.c: canonical bytes of what the function at index can see besides its arguments, appended to the scratch. */
@@ -77,8 +80,8 @@ const char *capture_name_at(const LangCtx *c, size_t at);
 /* A module of ours and its functions are captured by name. */
 void capture_name_module(lua_State *L, const char *name, int module);
 
-/* dump.c: the canonical bytes of a function: its binary chunk without the source's name. User value 1: sorted list of the globals that the
-   code names, 2: of the fields. */
+/* dump.c: the canonical bytes of a function: its binary chunk without the source's name. User value 1: sorted list of
+   the globals that the code names, 2: of the fields. */
 typedef struct LDump {
   const char *source; /* as Lua has it */
   const char *bytes;
@@ -103,5 +106,6 @@ void constant_push(lua_State *L, const ConstValue *v);
 void artifact_open(lua_State *L, LangCtx *c);
 void array_open(lua_State *L, LangCtx *c);
 int array_decl(lua_State *L); /* nki.decl */
-int artifact_simulate(lua_State *L, LangCtx *c, const Artifact *a, int first); /* arrays at first.. ; pushes the outputs */
+int artifact_simulate(lua_State *L, LangCtx *c, const Artifact *a,
+                      int first); /* arrays at first.. ; pushes the outputs */
 #endif

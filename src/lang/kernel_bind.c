@@ -1,11 +1,12 @@
-/* kernel_bind.c -- room lang: bind_arguments and _map_args. The arguments of a call become one slot per parameter, then a request: a tensor
-   is reduced to shape and dtype, anything else is a constant. A call by name and a call by position make the same request. */
+/* kernel_bind.c -- room lang: bind_arguments and _map_args. The arguments of a call become one slot per parameter, then
+   a request: a tensor is reduced to shape and dtype, anything else is a constant. A call by name and a call by position
+   make the same request. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernel.h"
 
-/* ---- names -> slots ------------------------------------------------------------------------------------------------------- */
+/* ---- names -> slots ---------------------------------------------------------------------------------------------- */
 
 static const char *list_params(lua_State *L, LangCtx *c, const KernelCore *core) {
   Text *t = lang_scratch_text(L, c);
@@ -24,8 +25,8 @@ static int unknown_param(lua_State *L, LangCtx *c, const KernelCore *core, const
   for (int i = 0; i < core->nparams; i++) names[i] = core->params[i];
   names[core->nparams] = NULL;
   const char *near = diag_nearest(name, names);
-  return LANG_FAIL(L, kernel_keyword, core->func_name, name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
-                   list_params(L, c, core));
+  return LANG_FAIL(L, kernel_keyword, core->func_name, name, near ? " (did you mean '" : "", near ? near : "",
+                   near ? "'?)" : "", list_params(L, c, core));
 }
 
 enum { NOT_KEYWORDS, KEYWORDS, EMPTY_TABLE };
@@ -44,13 +45,15 @@ static int kind_of_table(lua_State *L, const KernelCore *core, int i) {
   return names ? KEYWORDS : list ? NOT_KEYWORDS : EMPTY_TABLE;
 }
 
-static void spread(lua_State *L, LangCtx *c, const KernelCore *core, int table, int first, int npos) {
+/* Moves the keywords of the table behind the slots to their slots, of which the first npos are taken. */
+static void spread(lua_State *L, const KernelCore *core, int first, int npos) {
+  int table = first + core->nparams;
   lua_pushnil(L);
   while (lua_next(L, table)) {
     if (lua_type(L, -2) != LUA_TSTRING) LANG_FAIL(L, kernel_key, core->func_name, luaL_typename(L, -2));
     const char *name = lua_tostring(L, -2);
     int p = param_index(core, name);
-    if (p < 0) unknown_param(L, c, core, name);
+    if (p < 0) unknown_param(L, lang_ctx(L), core, name);
     if (p < npos && !lua_isnil(L, first + p)) LANG_FAIL(L, kernel_twice, core->func_name, name);
     lua_replace(L, first + p);
   }
@@ -77,11 +80,11 @@ void kernel_bind(lua_State *L, LangCtx *c, const LKernel *k, int kernel) {
     lua_pushnil(L);
     lua_replace(L, table);
   }
-  spread(L, c, core, first + n, first, npos);
+  spread(L, core, first, npos);
   lua_settop(L, kernel + n);
 }
 
-/* ---- slots -> request --------------------------------------------------------------------------------------------------------- */
+/* ---- slots -> request -------------------------------------------------------------------------------------------- */
 
 static void set_tensor(FwArg *arg, DType dtype, int rank, const int64_t *shape) {
   arg->is_tensor = true;
@@ -122,7 +125,8 @@ static void map_args(KernelCall *call) {
     arg->is_tensor = false;
     if (map_tensor(call, p)) continue;
     if (!constant_of(call, call->first + p, &arg->value))
-      LANG_FAIL(call->L, nki_param_not_hashable, core->func_name, arg->name, lang_describe(call->L, call->first + p, got, sizeof got));
+      LANG_FAIL(call->L, nki_param_not_hashable, core->func_name, arg->name,
+                lang_describe(call->L, call->first + p, got, sizeof got));
   }
 }
 
@@ -139,7 +143,8 @@ static void resolve_target(KernelCall *call) {
     return;
   }
   const char *warning;
-  if (!fw_get_platform_target(name, &r->target, &r->target_is_fallback, &warning, &c->diag)) lang_raise(call->L, &c->diag);
+  if (!fw_get_platform_target(name, &r->target, &r->target_is_fallback, &warning, &c->diag))
+    lang_raise(call->L, &c->diag);
   if (warning) lang_warn_once(c, warning);
   if (!ask_machine) return;
   c->host_known = true;
@@ -150,7 +155,8 @@ static void resolve_target(KernelCall *call) {
 void kernel_request(KernelCall *call) {
   const KernelCore *core = call->k->core;
   FwRequest *r = &call->r;
-  *r = (FwRequest){.func_name = core->func_name, .ngrid = call->k->ngrid, .args = call->args, .nargs = (uint32_t)core->nparams};
+  *r = (FwRequest){
+      .func_name = core->func_name, .ngrid = call->k->ngrid, .args = call->args, .nargs = (uint32_t)core->nparams};
   memcpy(r->grid, call->k->grid, sizeof r->grid);
   r->opts = call->k->opts;
   r->nopts = call->k->nopts;

@@ -1,4 +1,5 @@
-/* kernel_call.c -- room lang: calling a kernel. Arrays run it, declarations specialize it, tensors of a running kernel inline it. */
+/* kernel_call.c -- room lang: calling a kernel. Arrays run it, declarations specialize it, tensors of a running kernel
+ * inline it. */
 #include <string.h>
 
 #include "kernel.h"
@@ -19,9 +20,11 @@ static LKernel *self(lua_State *L, LangCtx *c) {
 static void begin(lua_State *L, KernelCall *call, FwArg *args) {
   LangCtx *c = lang_upctx(L);
   LKernel *k = self(L, c);
-  *call = (KernelCall){.c = c, .k = k, .L = L, .kernel = 1, .first = 2, .args = args, .array = -1, .decl = -1, .tile = -1};
+  *call =
+      (KernelCall){.c = c, .k = k, .L = L, .kernel = 1, .first = 2, .args = args, .array = -1, .decl = -1, .tile = -1};
   kernel_bind(L, c, k, 1);
-  if (k->core->nparams > KERNEL_FAST_ARGS) call->args = lua_newuserdatauv(L, (size_t)k->core->nparams * sizeof *args, 0);
+  if (k->core->nparams > KERNEL_FAST_ARGS)
+    call->args = lua_newuserdatauv(L, (size_t)k->core->nparams * sizeof *args, 0);
 }
 
 static const char *param(const KernelCall *call, int p) { return call->k->core->params[p]; }
@@ -29,7 +32,8 @@ static const char *param(const KernelCall *call, int p) { return call->k->core->
 /* A call is wholly of one kind. */
 static void check_mix(KernelCall *call) {
   const char *name = call->k->core->func_name;
-  if (call->array >= 0 && call->decl >= 0) LANG_FAIL(call->L, kernel_tensor_mix, name, param(call, call->decl), param(call, call->array));
+  if (call->array >= 0 && call->decl >= 0)
+    LANG_FAIL(call->L, kernel_tensor_mix, name, param(call, call->decl), param(call, call->array));
   if (call->tile >= 0) LANG_FAIL(call->L, kernel_tile_outside, name, param(call, call->tile));
 }
 
@@ -37,7 +41,8 @@ static void check_mix(KernelCall *call) {
 static bool is_yield(lua_State *L) {
   if (lua_type(L, -1) != LUA_TSTRING) return false;
   const char *s = lua_tostring(L, -1);
-  return strcmp(s, "attempt to yield across a C-call boundary") == 0 || strcmp(s, "attempt to yield from outside a coroutine") == 0;
+  return strcmp(s, "attempt to yield across a C-call boundary") == 0 ||
+         strcmp(s, "attempt to yield from outside a coroutine") == 0;
 }
 
 /* The artifact of the call: found, or traced. Its userdata is pushed, so that an error later cannot leak it. */
@@ -91,8 +96,8 @@ int kernel_dump_config(lua_State *L) {
   return 3;
 }
 
-/* Pushes the arrays that are operands, in operand order, and returns the index of the first. In a legacy kernel some tensors are no
-   operands; the artifact's names tell. */
+/* Pushes the arrays that are operands, in operand order, and returns the index of the first. In a legacy kernel some
+   tensors are no operands; the artifact's names tell. */
 static int push_operands(KernelCall *call, const Artifact *a) {
   lua_State *L = call->L;
   luaL_checkstack(L, (int)a->ninputs + 8, "operands");

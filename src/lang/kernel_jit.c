@@ -39,7 +39,7 @@ static const char *keep(lua_State *L, LangCtx *c, KernelCore *core, const char *
   return copy;
 }
 
-/* ---- the function --------------------------------------------------------------------------------------------------------- */
+/* ---- the function ------------------------------------------------------------------------------------------------ */
 
 static void read_params(lua_State *L, LangCtx *c, KernelCore *core, int fn) {
   lua_Debug ar;
@@ -72,7 +72,7 @@ static void read_params(lua_State *L, LangCtx *c, KernelCore *core, int fn) {
   if (!core->func_name) no_memory(L, c);
 }
 
-/* ---- options ---------------------------------------------------------------------------------------------------------------- */
+/* ---- options ----------------------------------------------------------------------------------------------------- */
 
 static const char *check_string(lua_State *L, int i, const char *what) {
   char text[96], got[DESCRIBE];
@@ -140,7 +140,8 @@ static void read_opt(lua_State *L, LangCtx *c, Arena *arena, KernelOpt *out) {
       v = (ConstValue){.kind = CONST_BOOL, .b = lua_toboolean(L, -1)};
       break;
     case LUA_TNUMBER:
-      v = (ConstValue){.kind = lua_isinteger(L, -1) ? CONST_INT : CONST_FLOAT, .i = lua_tointeger(L, -1), .f = lua_tonumber(L, -1)};
+      v = (ConstValue){
+          .kind = lua_isinteger(L, -1) ? CONST_INT : CONST_FLOAT, .i = lua_tointeger(L, -1), .f = lua_tonumber(L, -1)};
       break;
     case LUA_TSTRING:
       v = (ConstValue){.kind = CONST_STRING, .s = lua_tolstring(L, -1, &n)};
@@ -172,7 +173,8 @@ const KernelOpt *kernel_check_opts(lua_State *L, int table, const LKernel *base,
   KernelOpt *list = arena_newn(arena, KernelOpt, room);
   if (!list) no_memory(L, c);
   *n = base ? base->nopts : 0;
-  if (*n) memcpy(list, base->opts, *n * sizeof *list); /* their strings live as long as the kernel, which the caller keeps */
+  if (*n)
+    memcpy(list, base->opts, *n * sizeof *list); /* their strings live as long as the kernel, which the caller keeps */
   lua_pushnil(L);
   while (lua_next(L, table)) {
     KernelOpt opt;
@@ -186,9 +188,19 @@ const KernelOpt *kernel_check_opts(lua_State *L, int table, const LKernel *base,
   return list;
 }
 
-/* ---- nki.jit ------------------------------------------------------------------------------------------------------------------- */
+/* ---- nki.jit ----------------------------------------------------------------------------------------------------- */
 
-enum { P_fn = 1, P_mode, P_grid, P_func_name, P_enable_cache, P_platform_target, P_opts, P_cache_size, P_count = P_cache_size };
+enum {
+  P_fn = 1,
+  P_mode,
+  P_grid,
+  P_func_name,
+  P_enable_cache,
+  P_platform_target,
+  P_opts,
+  P_cache_size,
+  P_count = P_cache_size
+};
 
 static void read_cache(lua_State *L, KernelCore *core) {
   if (!lua_isnil(L, P_enable_cache)) {
@@ -197,7 +209,8 @@ static void read_cache(lua_State *L, KernelCore *core) {
   }
   if (lua_isnil(L, P_cache_size)) return;
   int64_t size;
-  if (!lang_to_int(L, P_cache_size, &size) || size < 1) LANG_FAIL(L, kernel_option, "cache_size must be a positive integer");
+  if (!lang_to_int(L, P_cache_size, &size) || size < 1)
+    LANG_FAIL(L, kernel_option, "cache_size must be a positive integer");
   fw_cache_limit(core->cache, size);
 }
 
@@ -247,9 +260,11 @@ static int l_decorate(lua_State *L) {
 }
 
 int kernel_jit(lua_State *L) {
-  static const char *const names[] = {"fn", "mode", "grid", "func_name", "enable_cache", "platform_target", "opts", "cache_size"};
+  static const char *const names[] = {"fn",   "mode",      "grid", "func_name", "enable_cache", "platform_target",
+                                      "opts", "cache_size"};
   static const bool required[P_count] = {false};
-  static const BindSpec spec = {.func = "nki.jit", .names = names, .required = required, .n = P_count, .list_mask = 1u << (P_grid - 1)};
+  static const BindSpec spec = {
+      .func = "nki.jit", .names = names, .required = required, .n = P_count, .list_mask = 1u << (P_grid - 1)};
   LangCtx *c = lang_upctx(L);
   if (lua_gettop(L) == 1 && lua_istable(L, 1)) {
     lua_pushvalue(L, lua_upvalueindex(1));

@@ -52,6 +52,7 @@ Trace *lang_trace(lua_State *L); /* raises err_nki_api_outside_of_nki_kernel nam
 
 /* ---- userdata -------------------------------------------------------------------------------------------------------- */
 typedef struct LTile {     /* a view of a buffer inside a trace (the public NkiTensor / DeclTensor of a kernel body) */
+  const char *tag;         /* LANG_TILE: the first word of the hot userdata tells what they are (call.h) */
   const IrTile *tile;
   Trace *trace;            /* valid only while trace_serial is the live session's serial */
   uint64_t trace_serial;
@@ -60,14 +61,16 @@ typedef struct LTile {     /* a view of a buffer inside a trace (the public NkiT
   uint32_t buf;            /* of tile, readable after the trace */
 } LTile;                   /* user value 1: the session's name table (so that an error can name tile, kernel and line after the trace) */
 typedef struct LIndex {    /* a register or an affine index value over registers */
-  uint32_t reg;            /* buffer id when it is a plain register, else 0 */
-  uint32_t idx;            /* index value when reg == 0 */
+  const char *tag;         /* LANG_INDEX */
+  uint32_t reg;            /* buffer id of a plain register, when idx == 0 */
+  uint32_t idx;            /* index value, 0 for a plain register */
   int64_t constant;
   bool frozen;             /* loop variable */
   uint64_t trace_serial;
 } LIndex;
 typedef enum TokenKind { TOK_OP, TOK_SPACE, TOK_ENUM } TokenKind;
 typedef struct LToken {    /* nl.add, nl.exp, nl.sbuf, nisa.engine.vector ...; immutable, one per value per state */
+  const char *tag;         /* LANG_TOKEN */
   TokenKind kind;
   const char *name;        /* "nl.add" */
   Alu alu;                 /* TOK_OP: the operator, ALU_none when it is only an activation */
@@ -78,7 +81,7 @@ typedef struct LToken {    /* nl.add, nl.exp, nl.sbuf, nisa.engine.vector ...; i
   int call;                /* TOK_OP: row of nl.def to call it as a function, -1 when it is only a token */
 } LToken;
 typedef struct LShape { int rank; int64_t dim[IR_MAX_RANK]; } LShape; /* immutable shape (interned proxies) */
-/* A host array; its bytes are its own, or borrowed from the C host. */
+/* A host array; its bytes are its own, or borrowed from the C host. data is NULL once it has been freed. */
 typedef struct LArray {
   DType dtype;
   int rank;
@@ -86,8 +89,10 @@ typedef struct LArray {
   int64_t count;
   void *data;
   size_t nbytes;
-  void (*release)(void *ud, void *data);
+  void (*release)(void *ud, void *data); /* of borrowed bytes */
   void *release_ud;
+  void *block; /* own bytes: what the allocator gave, of block_size bytes */
+  size_t block_size;
 } LArray;
 typedef struct LDecl {     /* nki.decl: shape and dtype without data */
   DType dtype;

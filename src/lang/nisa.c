@@ -39,7 +39,7 @@ static void spec_of(const Binding *b, BindSpec *spec, const char **names) {
 /* ---- one value */
 
 static bool tile_value(Binding *b, int i, const IrParam *p, IrVal *out) {
-  const LTile *t = lang_test(b->L, i, b->c->mt_tile);
+  const LTile *t = lang_tile_at(b->L, i);
   if (!t) return false;
   if (t->trace_serial != b->t->serial) lang_live(b->L, b->c, t, func_name(b), p->name);
   *out = (IrVal){.kind = V_TILE, .u.tile = t->tile};
@@ -52,7 +52,7 @@ static void number_value(Binding *b, int i, const IrParam *p, IrVal *out, const 
 }
 
 static void token_value(Binding *b, int i, const IrParam *p, IrVal *out) {
-  const LToken *tok = lang_test(b->L, i, b->c->mt_token);
+  const LToken *tok = lang_token_at(b->L, i);
   char want[96];
   if (p->kind == K_enum) {
     if (!tok || tok->kind != TOK_ENUM || tok->etype != (EnumType)p->set) {
@@ -120,7 +120,7 @@ static void tiles_value(Binding *b, int i, const IrParam *p, IrVal *out) {
 }
 
 static void register_value(Binding *b, int i, const IrParam *p, IrVal *out) {
-  const LIndex *x = lang_test(b->L, i, b->c->mt_index);
+  const LIndex *x = lang_index_at(b->L, i);
   int64_t v;
   if (x) {
     lang_live_index(b->L, b->c, x, func_name(b), p->name);
@@ -166,18 +166,19 @@ static void other_value(Binding *b, int i, const IrParam *p, IrVal *out) {
 static void value(Binding *b, int i, int k) {
   const IrParam *p = &b->op->params[k];
   IrVal *out = &b->v[k];
-  if (lua_isnil(b->L, i)) return;
+  bool tile = p->kind <= K_column || p->kind == K_number_or_column || p->kind == K_number_or_tile;
   b->given[k] = true;
+  if (tile && tile_value(b, i, p, out)) return;
+  if (lua_isnil(b->L, i)) {
+    b->given[k] = false;
+    return;
+  }
   switch (p->kind) {
     case K_tile:
-    case K_column:
-      if (!tile_value(b, i, p, out)) wrong(b, i, p->name, "a tensor");
-      break;
+    case K_column: wrong(b, i, p->name, "a tensor"); break;
     case K_number: number_value(b, i, p, out, "a number"); break;
     case K_number_or_column:
-    case K_number_or_tile:
-      if (!tile_value(b, i, p, out)) number_value(b, i, p, out, "a number or a tensor");
-      break;
+    case K_number_or_tile: number_value(b, i, p, out, "a number or a tensor"); break;
     case K_alu:
     case K_act:
     case K_enum: token_value(b, i, p, out); break;

@@ -128,7 +128,7 @@ int nl_range(lua_State *L, Call *call) {
 static IrVal bound(lua_State *L, const Call *call, int slot, int64_t dflt) {
   const char *func = call->row->bind.func, *param = nl_param(call, slot);
   int64_t v = dflt;
-  const LIndex *at = lang_test(L, slot, call->c->mt_index);
+  const LIndex *at = lang_index_at(L, slot);
   if (at) {
     lang_live_index(L, call->c, at, func, param);
     return (IrVal){.kind = V_IDX, .u.idx = lang_index_value(L, call->c, at, 1, true)};
@@ -195,7 +195,7 @@ int nl_fori_loop(lua_State *L, Call *call) {
 static void move_to(lua_State *L, const Call *call, uint32_t reg, int i, const char *param) {
   Args_register_move a;
   int64_t v;
-  const LIndex *x = lang_test(L, i, call->c->mt_index);
+  const LIndex *x = lang_index_at(L, i);
   nl_defaults(OP_register_move, &a);
   a.dst = (IrVal){.kind = V_REG, .u.reg = reg};
   if (x) {
@@ -214,7 +214,7 @@ static void move_to(lua_State *L, const Call *call, uint32_t reg, int i, const c
 }
 
 int nl_while_loop(lua_State *L, Call *call) {
-  const LIndex *init = lang_test(L, 1, call->c->mt_index);
+  const LIndex *init = lang_index_at(L, 1);
   LIndex r = {0};
   check_function(L, call, 2);
   if (init && init->idx == 0) {

@@ -3,11 +3,13 @@
 
 #include "nl.h"
 
+const char LANG_DS[] = "NkiSlice";
 static const char ds_mt; /* registry */
 
 static void push_ds(lua_State *L, LangCtx *c, LDs v) {
   LDs *ds = lua_newuserdatauv(L, sizeof *ds, 0);
   *ds = v;
+  ds->tag = LANG_DS;
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &ds_mt) != LUA_TTABLE) {
     lua_pop(L, 1);
     lua_createtable(L, 0, 2);
@@ -24,7 +26,7 @@ static void push_ds(lua_State *L, LangCtx *c, LDs v) {
 
 int nl_ds(lua_State *L, Call *call) {
   LDs ds = {0};
-  const LIndex *at = lang_test(L, 1, call->c->mt_index);
+  const LIndex *at = lang_index_at(L, 1);
   ds.size = lang_check_int(L, 2, "nl.ds", "size");
   if (ds.size < 1) LANG_HERE(L, bind_value, "nl.ds", "size", "below 1", "a slice has at least one element");
   if (at) {
@@ -79,7 +81,7 @@ int nl_program_ndim(lua_State *L, Call *call) {
 }
 
 int nl_is_memory(lua_State *L, Call *call) {
-  const LToken *tok = lang_test(L, 1, call->c->mt_token);
+  const LToken *tok = lang_token_at(L, 1);
   if (!tok || tok->kind != TOK_SPACE) lang_kind_error(L, 1, call->row->bind.func, "buffer", "a memory such as nl.sbuf");
   lua_pushboolean(L, call->row->arg >> tok->space & 1);
   return 1;

@@ -250,7 +250,7 @@ static void assign_number(lua_State *L, const Call *call, const IrTile *dst, dou
 
 void nl_assign(lua_State *L, LangCtx *c, const IrTile *dst, int i) {
   Call call = {c, &assign_row, c->trace};
-  const LTile *t = lang_test(L, i, c->mt_tile);
+  const LTile *t = lang_tile_at(L, i);
   if (lua_type(L, i) == LUA_TNUMBER) {
     assign_number(L, &call, dst, lua_tonumber(L, i));
     return;

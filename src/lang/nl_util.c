@@ -17,7 +17,7 @@ Operand nl_tile_operand(const Call *call, const IrTile *tile) {
 }
 
 Operand nl_operand(lua_State *L, const Call *call, int slot, bool number_ok) {
-  const LTile *t = lang_test(L, slot, call->c->mt_tile);
+  const LTile *t = lang_tile_at(L, slot);
   const char *func = call->row->bind.func, *param = nl_param(call, slot);
   char got[DESCRIBE];
   if (t) {
@@ -32,7 +32,7 @@ Operand nl_operand(lua_State *L, const Call *call, int slot, bool number_ok) {
 }
 
 const IrTile *nl_any_tile(lua_State *L, const Call *call, int slot) {
-  const LTile *t = lang_test(L, slot, call->c->mt_tile);
+  const LTile *t = lang_tile_at(L, slot);
   if (!t) lang_kind_error(L, slot, call->row->bind.func, nl_param(call, slot), "a tensor");
   return lang_live(L, call->c, t, call->row->bind.func, nl_param(call, slot));
 }
@@ -43,7 +43,7 @@ DType nl_dtype(lua_State *L, const Call *call, int slot, DType dflt) {
 
 Space nl_space(lua_State *L, const Call *call, int slot, Space dflt) {
   if (lua_isnil(L, slot)) return dflt;
-  const LToken *tok = lang_test(L, slot, call->c->mt_token);
+  const LToken *tok = lang_token_at(L, slot);
   if (!tok || tok->kind != TOK_SPACE)
     lang_kind_error(L, slot, call->row->bind.func, nl_param(call, slot), "nl.sbuf, nl.psum, nl.private_hbm or nl.shared_hbm");
   return tok->space;

@@ -17,7 +17,7 @@ LangCtx *lang_ctx(lua_State *L) {
   return c;
 }
 
-/* ---- output --------------------------------------------------------------------------------------------------------------- */
+/* ---- output ------------------------------------------------------------------------------------------------------ */
 
 static void to_stdout(void *ud, const char *s, size_t n) {
   (void)ud;
@@ -37,7 +37,7 @@ void lang_warn_once(const LangCtx *c, const char *text) {
   c->warn(c->io_ud, "\n", 1);
 }
 
-/* ---- loaders ---------------------------------------------------------------------------------------------------------------- */
+/* ---- loaders ----------------------------------------------------------------------------------------------------- */
 
 /* A module in C: its functions are captured by name in cache keys. */
 static int load_c(lua_State *L, const char *name, lua_CFunction open) {
@@ -81,7 +81,7 @@ static void preload(lua_State *L) {
   lua_pop(L, 2);
 }
 
-/* ---- the context ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the context ------------------------------------------------------------------------------------------------- */
 
 static int l_free(lua_State *L) {
   LangCtx *c = lua_touserdata(L, 1);
@@ -123,7 +123,7 @@ bool lang_open(lua_State *L, Alloc alloc, Diag *d) {
   return false;
 }
 
-/* ---- stock lua: require "nki" finds nki.so, and nki.x through Lua's all-in-one searcher finds luaopen_nki_x ----------------------- */
+/* ---- stock lua: require "nki" finds nki.so, and nki.x through Lua's all-in-one searcher finds luaopen_nki_x ------ */
 
 static int open_module(lua_State *L, lua_CFunction load, const char *name) {
   Alloc alloc;
@@ -140,7 +140,7 @@ static int open_module(lua_State *L, lua_CFunction load, const char *name) {
   return 1;
 }
 
-#define MODULE(symbol, load, name)                            \
+#define MODULE(symbol, load, name)                                 \
   __attribute__((visibility("default"))) int symbol(lua_State *L); \
   int symbol(lua_State *L) { return open_module(L, load, name); }
 MODULE(luaopen_nki, l_nki, "nki")

@@ -1,14 +1,12 @@
-/* raise.c -- room lang: Diag -> Lua error object and back. An error object is a table with fields id, message, file, line,
-   notes, where, traceback that also answers to the string methods: pcall(f) -> e; e:find("partition"). */
+/* raise.c -- room lang: Diag -> Lua error object and back. An error object is a table with fields id, message, file,
+   line, notes, where, traceback that also answers to the string methods: pcall(f) -> e; e:find("partition"). */
 #include <lualib.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernel.h"
 
-static bool is_ours(const char *source) {
-  return strncmp(source, "=nki/", 5) == 0 || strncmp(source, "@nki/", 5) == 0;
-}
+static bool is_ours(const char *source) { return strncmp(source, "=nki/", 5) == 0 || strncmp(source, "@nki/", 5) == 0; }
 
 /* The innermost line of the user's. Outside a kernel a file is written relative to its own folder. */
 static void find_line(lua_State *L, Diag *d) {
@@ -48,7 +46,7 @@ int lang_raise(lua_State *L, Diag *d) {
   return lua_error(L);
 }
 
-/* ---- the object as text ----------------------------------------------------------------------------------------------- */
+/* ---- the object as text ------------------------------------------------------------------------------------------ */
 
 static bool is_error(lua_State *L, int i) {
   if (lua_type(L, i) != LUA_TTABLE || !lua_getmetatable(L, i)) return false;
@@ -73,7 +71,8 @@ static void push_text(lua_State *L, int i) {
   luaL_checkstack(L, 12, NULL);
   int top = lua_gettop(L);
   const char *file = push_field(L, i, "file"), *line = push_field(L, i, "line"), *id = push_field(L, i, "id");
-  const char *message = push_field(L, i, "message"), *where = push_field(L, i, "where"), *notes = push_field(L, i, "notes");
+  const char *message = push_field(L, i, "message"), *where = push_field(L, i, "where"),
+             *notes = push_field(L, i, "notes");
   luaL_Buffer b;
   luaL_buffinit(L, &b);
   if (*file) {
@@ -88,9 +87,11 @@ static void push_text(lua_State *L, int i) {
   luaL_addstring(&b, id);
   luaL_addstring(&b, ": ");
   luaL_addstring(&b, message);
-  for (const char *s = where; *s;) {
+  size_t head = strlen(file);
+  bool own = *file && strncmp(where, file, head) == 0 && where[head] == ':'; /* its first line is the position again */
+  for (const char *s = own ? where + strcspn(where, "\n") + (strchr(where, '\n') != NULL) : where; *s;) {
     size_t n = strcspn(s, "\n");
-    luaL_addstring(&b, "\n  at ");
+    luaL_addstring(&b, "\n  ");
     luaL_addlstring(&b, s, n);
     s += n + (s[n] == '\n');
   }
@@ -153,14 +154,15 @@ static int l_index(lua_State *L) {
 }
 
 void lang_open_errors(lua_State *L, LangCtx *c) {
-  static const luaL_Reg meta[] = {{"__tostring", l_tostring}, {"__concat", l_concat}, {"__len", l_len}, {"__index", l_index}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {
+      {"__tostring", l_tostring}, {"__concat", l_concat}, {"__len", l_len}, {"__index", l_index}, {NULL, NULL}};
   luaL_newmetatable(L, LANG_ERROR);
   luaL_setfuncs(L, meta, 0);
   c->mt_error = lua_topointer(L, -1);
   lua_pop(L, 1);
 }
 
-/* ---- back to a Diag ---------------------------------------------------------------------------------------------------- */
+/* ---- back to a Diag ---------------------------------------------------------------------------------------------- */
 
 static void from_object(lua_State *L, int i, Diag *d) {
   luaL_checkstack(L, 8, NULL);

@@ -63,13 +63,13 @@ const char *lang_describe(lua_State *L, int i, char *buf, size_t size) {
       break;
     case LUA_TSTRING: snprintf(buf, size, "the string '%.80s'", lua_tostring(L, i)); break;
     case LUA_TUSERDATA:
-      if ((p = lang_test(L, i, c->mt_tile)))
+      if ((p = lang_tile_at(L, i)))
         describe_tile(c, p, buf, size);
-      else if ((p = lang_test(L, i, c->mt_token)))
+      else if ((p = lang_token_at(L, i)))
         snprintf(buf, size, "%s", ((const LToken *)p)->name);
-      else if (lang_test(L, i, c->mt_index))
+      else if (lang_index_at(L, i))
         snprintf(buf, size, "a register or index value");
-      else if (lang_test(L, i, c->mt_ds))
+      else if (lang_ds_at(L, i))
         snprintf(buf, size, "an nl.ds slice");
       else if (luaL_getmetafield(L, i, "__name") == LUA_TSTRING) {
         snprintf(buf, size, "a %.60s", lua_tostring(L, -1));

@@ -1,5 +1,5 @@
-/* run.c -- room lang: running an artifact on host arrays. An operand that the kernel writes and returns is updated in place, but only when
-   the whole run succeeded. */
+/* run.c -- room lang: running an artifact on host arrays. An operand that the kernel writes and returns is updated in
+   place, but only when the whole run succeeded. */
 #include <stdlib.h>
 #include <string.h>
 

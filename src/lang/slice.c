@@ -71,14 +71,14 @@ static void read_key(lua_State *L, Reader *r, int i) {
   if (lang_to_int(L, i, &v)) {
     Key *k = next_key(L, r);
     k->start = v;
-  } else if ((ds = lang_test(L, i, r->c->mt_ds))) {
+  } else if ((ds = lang_ds_at(L, i))) {
     Key *k = next_key(L, r);
     k->kind = ds->dynamic ? KEY_DYNAMIC : KEY_RANGE;
     k->has_start = k->has_stop = k->keeps = true;
     k->start = ds->start;
     k->stop = ds->dynamic ? ds->size : ds->start + ds->size;
     if (ds->dynamic) k->at = *lang_live_index(L, r->c, &ds->at, "nl.ds", "start");
-  } else if ((at = lang_test(L, i, r->c->mt_index))) {
+  } else if ((at = lang_index_at(L, i))) {
     Key *k = next_key(L, r);
     k->kind = KEY_DYNAMIC;
     k->stop = 1;

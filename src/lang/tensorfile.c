@@ -102,17 +102,21 @@ static bool find_npz(const Reading *r, const NpyArray **out) {
   return *out != NULL;
 }
 
-static bool find_numpy(const Reading *r, Found *f) {
-  NpyArray one;
-  const NpyArray *a = &one;
-  bool ok = tensorfile_kind(r->ask->path) == TF_npz ? find_npz(r, &a) : npy_parse(r->a, r->bytes, r->n, r->ask->path, &one, r->d);
-  if (!ok || !of_descr(r, a->descr, f)) return false;
+static bool found_numpy(const Reading *r, const NpyArray *a, Found *f) {
+  if (!of_descr(r, a->descr, f)) return false;
   f->fortran = a->fortran_order;
   f->rank = a->rank;
   memcpy(f->shape, a->shape, sizeof f->shape);
   f->data = a->data;
   f->nbytes = a->nbytes;
   return true;
+}
+
+static bool find_numpy(const Reading *r, Found *f) {
+  NpyArray one;
+  const NpyArray *a = &one;
+  bool ok = tensorfile_kind(r->ask->path) == TF_npz ? find_npz(r, &a) : npy_parse(r->a, r->bytes, r->n, r->ask->path, &one, r->d);
+  return ok && found_numpy(r, a, f);
 }
 
 static bool of_safe_name(const Reading *r, const char *name, Found *f) {
@@ -130,6 +134,15 @@ static bool of_safe_name(const Reading *r, const char *name, Found *f) {
   return DIAG(r->d, file_dtype, r->ask->path, name);
 }
 
+static bool found_safetensor(const Reading *r, const SafeTensor *t, Found *f) {
+  if (!of_safe_name(r, t->dtype, f)) return false;
+  f->rank = t->rank;
+  memcpy(f->shape, t->shape, sizeof f->shape);
+  f->data = t->data;
+  f->nbytes = t->nbytes;
+  return true;
+}
+
 static bool find_safetensor(const Reading *r, Found *f) {
   SafeTensor *list, *found = NULL;
   uint32_t n;
@@ -142,12 +155,7 @@ static bool find_safetensor(const Reading *r, Found *f) {
   }
   if (!found) no_member(r, r->ask->member ? "no tensor '" : "several tensors, so one must be named", &names);
   text_free(&names);
-  if (!found || !of_safe_name(r, found->dtype, f)) return false;
-  f->rank = found->rank;
-  memcpy(f->shape, found->shape, sizeof f->shape);
-  f->data = found->data;
-  f->nbytes = found->nbytes;
-  return true;
+  return found && found_safetensor(r, found, f);
 }
 
 /* ---- into our form -------------------------------------------------------------------------------------------------------------- */
@@ -237,6 +245,56 @@ bool tensorfile_read(Alloc alloc, const TensorAsk *ask, SimTensor *out, Diag *d)
     ok = (kind == TF_safetensors ? find_safetensor(&r, &f) : find_numpy(&r, &f)) && take(&r, alloc, &f, out);
   }
   arena_free(&a);
+  text_free(&bytes);
+  return ok;
+}
+
+/* The i-th array of a parsed file, named, into its entry. */
+static bool take_entry(Reading *r, Alloc alloc, Found *f, TensorEntry *e) {
+  TensorAsk ask = *r->ask;
+  Reading named = *r;
+  ask.member = e->name;
+  named.ask = &ask;
+  return take(&named, alloc, f, &e->tensor);
+}
+
+static bool read_npz(Reading *r, Alloc alloc, TensorEntry **out, uint32_t *n) {
+  NpyArray *list;
+  uint32_t count;
+  if (!npz_parse(r->a, r->bytes, r->n, r->ask->path, &list, &count, r->d)) return false;
+  *out = arena_newn(r->a, TensorEntry, count);
+  if (!*out) return DIAG0(r->d, nomem);
+  for (; *n < count; ++*n) {
+    Found f = {.rank = 0};
+    (*out)[*n] = (TensorEntry){.name = list[*n].name};
+    if (!found_numpy(r, &list[*n], &f) || !take_entry(r, alloc, &f, &(*out)[*n])) return false;
+  }
+  return true;
+}
+
+static bool read_safetensors(Reading *r, Alloc alloc, TensorEntry **out, uint32_t *n) {
+  SafeTensor *list;
+  uint32_t count;
+  if (!safetensors_parse(r->a, r->bytes, r->n, r->ask->path, &list, &count, r->d)) return false;
+  *out = arena_newn(r->a, TensorEntry, count);
+  if (!*out) return DIAG0(r->d, nomem);
+  for (; *n < count; ++*n) {
+    Found f = {.rank = 0};
+    (*out)[*n] = (TensorEntry){.name = list[*n].name};
+    if (!found_safetensor(r, &list[*n], &f) || !take_entry(r, alloc, &f, &(*out)[*n])) return false;
+  }
+  return true;
+}
+
+bool tensorfile_read_all(Arena *a, Alloc alloc, const TensorAsk *ask, TensorList *out, Diag *d) {
+  TensorFileKind kind = tensorfile_kind(ask->path);
+  Text bytes;
+  *out = (TensorList){NULL, 0};
+  if (kind != TF_npz && kind != TF_safetensors) return DIAG(d, file_kind, ask->path);
+  text_init(&bytes, alloc);
+  bool ok = file_read(ask->path, &bytes, d);
+  Reading r = {ask, a, text_str(&bytes), bytes.len, d};
+  ok = ok && (kind == TF_npz ? read_npz : read_safetensors)(&r, alloc, &out->entries, &out->n);
   text_free(&bytes);
   return ok;
 }

@@ -14,6 +14,17 @@ typedef struct TensorAsk {
 } TensorAsk;
 /* out->data: alloc, tensor_bytes(out) + 1 bytes. */
 bool tensorfile_read(Alloc alloc, const TensorAsk *ask, SimTensor *out, Diag *d);
+/* Every array of an .npz or .safetensors, in file order; ask->member is not looked at. The list and its names are the arena's, each tensor's data
+   is tensorfile_read's. On failure the first out->n entries are there, for the caller to free. */
+typedef struct TensorEntry {
+  const char *name;
+  SimTensor tensor;
+} TensorEntry;
+typedef struct TensorList {
+  TensorEntry *entries;
+  uint32_t n;
+} TensorList;
+bool tensorfile_read_all(Arena *a, Alloc alloc, const TensorAsk *ask, TensorList *out, Diag *d);
 int64_t tensor_count(const SimTensor *t);
 int64_t tensor_bytes(const SimTensor *t);
 void tensor_free(Alloc alloc, SimTensor *t);

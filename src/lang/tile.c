@@ -100,14 +100,14 @@ const IrTile *lang_live(lua_State *L, LangCtx *c, const LTile *t, const char *fu
   return t->tile;
 }
 
-LTile *lang_to_tile(lua_State *L, int i) { return lang_test(L, i, lang_ctx(L)->mt_tile); }
+LTile *lang_to_tile(lua_State *L, int i) { return lang_tile_at(L, i); }
 
 void lang_push_tile(lua_State *L, const IrTile *tile) { lang_new_tile(L, lang_ctx(L), tile); }
 
 /* ---- metamethods */
 
-static const LTile *self(lua_State *L, LangCtx *c) {
-  const LTile *t = lang_test(L, 1, c->mt_tile);
+static const LTile *self(lua_State *L) {
+  const LTile *t = lang_tile_at(L, 1);
   if (!t) luaL_argerror(L, 1, "a tile expected");
   return t;
 }
@@ -143,7 +143,7 @@ static const IrTile *keyed(lua_State *L, LangCtx *c, const IrTile *tile) {
 
 static int tile_index(lua_State *L) {
   LangCtx *c = lang_upctx(L);
-  const LTile *t = self(L, c);
+  const LTile *t = self(L);
   if (lua_type(L, 2) == LUA_TSTRING) {
     lua_pushvalue(L, 2);
     switch (lua_rawget(L, lua_upvalueindex(2))) {
@@ -166,7 +166,7 @@ static int tile_index(lua_State *L) {
 
 static int tile_newindex(lua_State *L) {
   LangCtx *c = lang_upctx(L);
-  const LTile *t = self(L, c);
+  const LTile *t = self(L);
   if (lua_type(L, 2) == LUA_TSTRING) {
     const char *key = lua_tostring(L, 2);
     if ((key[0] >= 'a' && key[0] <= 'z') || key[0] == '_') return LANG_HERE(L, read_only, "a tensor's attribute");
@@ -177,9 +177,8 @@ static int tile_newindex(lua_State *L) {
 }
 
 static int tile_tostring(lua_State *L) {
-  LangCtx *c = lang_upctx(L);
   char buf[DESCRIBE];
-  self(L, c);
+  self(L);
   lua_pushstring(L, lang_describe(L, 1, buf, sizeof buf));
   return 1;
 }
@@ -263,7 +262,8 @@ void lang_new_tile(lua_State *L, LangCtx *c, const IrTile *tile) {
   const IrBuf *b = t->f->bufs[tile->buf];
   if (!c->session || c->session->serial != t->serial) new_session(L, c);
   LTile *r = lua_newuserdatauv(L, sizeof *r, 1);
-  *r = (LTile){.tile = tile,
+  *r = (LTile){.tag = LANG_TILE,
+               .tile = tile,
                .trace = c->trace,
                .trace_serial = t->serial,
                .dtype = b->dtype,

@@ -9,7 +9,7 @@ static const char token_table; /* registry: name -> token, so that a module open
 
 static int token_call(lua_State *L) {
   LangCtx *c = lang_upctx(L);
-  const LToken *tok = lang_test(L, 1, c->mt_token);
+  const LToken *tok = lang_token_at(L, 1);
   if (!tok) return luaL_argerror(L, 1, "a token expected");
   if (tok->call < 0) return LANG_HERE(L, token_call, tok->name);
   lua_remove(L, 1);
@@ -17,8 +17,7 @@ static int token_call(lua_State *L) {
 }
 
 static int token_index(lua_State *L) {
-  LangCtx *c = lang_upctx(L);
-  const LToken *tok = lang_test(L, 1, c->mt_token);
+  const LToken *tok = lang_token_at(L, 1);
   const char *key = lua_tostring(L, 2);
   if (!tok || !key) return lang_kind_error(L, 2, tok ? tok->name : "token", "field", "'name' or 'value'");
   if (strcmp(key, "name") == 0) {
@@ -37,13 +36,13 @@ static int token_index(lua_State *L) {
 }
 
 static int token_tostring(lua_State *L) {
-  const LToken *tok = lang_test(L, 1, lang_upctx(L)->mt_token);
+  const LToken *tok = lang_token_at(L, 1);
   lua_pushstring(L, tok ? tok->name : "token");
   return 1;
 }
 
 static int token_frozen(lua_State *L) {
-  const LToken *tok = lang_test(L, 1, lang_upctx(L)->mt_token);
+  const LToken *tok = lang_token_at(L, 1);
   return LANG_HERE(L, read_only, tok ? tok->name : "token");
 }
 
@@ -83,6 +82,7 @@ static bool push_token(lua_State *L, LangCtx *c, const char *full, LToken **out)
   lua_pop(L, 1);
   LToken *tok = lua_newuserdatauv(L, sizeof *tok, 1);
   memset(tok, 0, sizeof *tok);
+  tok->tag = LANG_TOKEN;
   tok->call = -1;
   tok->name = lua_pushstring(L, full);
   lua_setiuservalue(L, -2, 1); /* keeps the name alive */
@@ -95,7 +95,7 @@ static bool push_token(lua_State *L, LangCtx *c, const char *full, LToken **out)
   return true;
 }
 
-LToken *lang_to_token(lua_State *L, int i) { return lang_test(L, i, lang_ctx(L)->mt_token); }
+LToken *lang_to_token(lua_State *L, int i) { return lang_token_at(L, i); }
 
 void lang_push_space(lua_State *L, LangCtx *c, Space s) {
   char full[32];

@@ -1,6 +1,6 @@
-/* tuple.c -- room lang: nki.tuple{...}, a list that cannot change and is therefore a legal kernel argument, compared by value. It is a
-   table without entries of its own (so that it passes for a list wherever lists are read through __index and __len) whose items lie under a
-   private key. */
+/* tuple.c -- room lang: nki.tuple{...}, a list that cannot change and is therefore a legal kernel argument, compared by
+   value. It is a table without entries of its own (so that it passes for a list wherever lists are read through __index
+   and __len) whose items lie under a private key. */
 #include "kernel.h"
 
 static const char tuple_name[] = "nki.tuple";
@@ -122,15 +122,17 @@ static int l_tuple(lua_State *L) {
   lua_pushnil(L);
   while (lua_next(L, 1)) {
     lua_pop(L, 1);
-    if (!lua_isinteger(L, -1) || (lua_Unsigned)lua_tointeger(L, -1) - 1 >= n) LANG_FAIL(L, tuple_item, 0, "a named field");
+    if (!lua_isinteger(L, -1) || (lua_Unsigned)lua_tointeger(L, -1) - 1 >= n)
+      LANG_FAIL(L, tuple_item, 0, "a named field");
   }
   lang_push_tuple(L, (int)n);
   return 1;
 }
 
 void tuple_open(lua_State *L, LangCtx *c) {
-  static const luaL_Reg meta[] = {{"__index", l_index}, {"__newindex", l_newindex}, {"__len", l_len},         {"__pairs", l_pairs},
-                                  {"__eq", l_eq},       {"__tostring", l_tostring}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {
+      {"__index", l_index}, {"__newindex", l_newindex}, {"__len", l_len}, {"__pairs", l_pairs},
+      {"__eq", l_eq},       {"__tostring", l_tostring}, {NULL, NULL}};
   luaL_newmetatable(L, tuple_name);
   luaL_setfuncs(L, meta, 0);
   c->mt_tuple = lua_topointer(L, -1);

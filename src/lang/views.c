@@ -192,13 +192,13 @@ static int tile_slice(lua_State *L, Call *call) {
 
 /* A run-time scalar: a register, an index value, or a (1,1) integer tile, which is loaded into a register now. scale: elements per step. */
 static bool scalar_offset(lua_State *L, const Call *call, int slot, int64_t scale, uint32_t *idx) {
-  const LIndex *x = lang_test(L, slot, call->c->mt_index);
+  const LIndex *x = lang_index_at(L, slot);
   const char *func = call->row->bind.func, *param = nl_param(call, slot);
   if (x) {
     *idx = lang_index_value(L, call->c, lang_live_index(L, call->c, x, func, param), scale, true);
     return true;
   }
-  const LTile *t = lang_test(L, slot, call->c->mt_tile);
+  const LTile *t = lang_tile_at(L, slot);
   if (!t) return false;
   LIndex r = {0};
   Args_register_load a;

@@ -145,7 +145,9 @@ bool acc_check(Sim *s, const Acc *a) {
   return unwritten(s, a);
 }
 
-static inline bool covers(const Acc *a) { return a->off == 0 && acc_count(a) * a->bytes == a->mem->bytes && acc_flat(a); }
+static inline bool covers(const Acc *a) {
+  return a->off == 0 && acc_count(a) * a->bytes == a->mem->bytes && acc_flat(a);
+}
 
 void acc_mark(const Acc *a) {
   SimMem *m = a->mem;

@@ -115,15 +115,6 @@ static inline uint32_t to_u32(float x) {
   return x >= 0x1p32f ? UINT32_MAX : r;
 }
 
-#define CONVERT(id, T, load, save)                                                   \
-  static void load_##id(const void *restrict src, int64_t n, float *restrict dst) {  \
-    const T *s = src;                                                                \
-    for (int64_t i = 0; i < n; i++) dst[i] = load(s[i]);                             \
-  }                                                                                  \
-  static void store_##id(const float *restrict src, int64_t n, void *restrict dst) { \
-    T *d = dst;                                                                      \
-    for (int64_t i = 0; i < n; i++) d[i] = (T)save(src[i]);                          \
-  }
 #define PLAIN(c) ((float)(c))
 #define BF16_LOAD(c) f_of((uint32_t)(c) << 16)
 #define E4M3_LOAD(c) from_f8(c, E4M3)
@@ -138,21 +129,17 @@ static inline uint32_t to_u32(float x) {
 #define I8_SAVE(x) to_small_int(x, -128.0f, 127.0f)
 #define U16_SAVE(x) to_small_int(x, 0.0f, 65535.0f)
 #define I16_SAVE(x) to_small_int(x, -32768.0f, 32767.0f)
-CONVERT(bool_, uint8_t, BOOL_LOAD, BOOL_SAVE)
-CONVERT(uint8, uint8_t, PLAIN, U8_SAVE)
-CONVERT(int8, int8_t, PLAIN, I8_SAVE)
-CONVERT(uint16, uint16_t, PLAIN, U16_SAVE)
-CONVERT(int16, int16_t, PLAIN, I16_SAVE)
-CONVERT(uint32, uint32_t, PLAIN, to_u32)
-CONVERT(int32, int32_t, PLAIN, to_i32)
-CONVERT(float32, float, PLAIN, PLAIN)
-CONVERT(bfloat16, uint16_t, BF16_LOAD, to_bf16)
-CONVERT(float16, uint16_t, from_f16, to_f16)
-CONVERT(tfloat32, float, PLAIN, to_tf32)
-CONVERT(float8_e4m3, uint8_t, E4M3_LOAD, E4M3_SAVE)
-CONVERT(float8_e5m2, uint8_t, E5M2_LOAD, E5M2_SAVE)
-CONVERT(float8_e4m3fn, uint8_t, E4M3FN_LOAD, E4M3FN_SAVE)
-CONVERT(float8_e8m0fnu, uint8_t, from_e8m0, to_e8m0)
+
+#define CONVERT(id, T, load, save)                                                   \
+  static void load_##id(const void *restrict src, int64_t n, float *restrict dst) {  \
+    const T *s = src;                                                                \
+    for (int64_t i = 0; i < n; i++) dst[i] = load(s[i]);                             \
+  }                                                                                  \
+  static void store_##id(const float *restrict src, int64_t n, void *restrict dst) { \
+    T *d = dst;                                                                      \
+    for (int64_t i = 0; i < n; i++) d[i] = (T)save(src[i]);                          \
+  }
+#include "convert.def"
 
 static void load_fp4(const void *restrict src, int64_t n, float *restrict dst) {
   const uint8_t *s = src;

@@ -25,8 +25,8 @@ bool bits_test(const Bits *b, int64_t at);
    The sentinel is not written when the buffer begins, but when something never written is about to be read. */
 typedef struct SimMem {
   const IrBuf *ir;
-  char *home;    /* own storage */
-  char *data;    /* the contents: home, or memory that stays constant for the whole run (mem_borrow) */
+  char *home; /* own storage */
+  char *data; /* the contents: home, or memory that stays constant for the whole run (mem_borrow) */
   int64_t bytes;
   DType dt;      /* as stored: the declared one, or float32 for narrow floats of an imprecise run */
   uint8_t shift; /* log2 of the bytes per granule */
@@ -34,14 +34,14 @@ typedef struct SimMem {
   bool keep;     /* lives longer than its program: not reset by CORE_alloc */
   bool filled;   /* what was never written holds the sentinel */
   Bits written;
-  Bits started;  /* PSUM: a matmul wrote it last */
+  Bits started; /* PSUM: a matmul wrote it last */
 } SimMem;
 
 typedef struct SimBuf {
   SimMem *mem; /* NULL for a register */
   DType dt;    /* as stored */
   int bytes;
-  bool set;    /* register: has a value */
+  bool set; /* register: has a value */
   int64_t reg;
 } SimBuf;
 
@@ -63,9 +63,9 @@ typedef struct Sim {
   int64_t program;
   const IrIns *ins; /* being executed */
   uint32_t pc;
-  SimBuf *buf;      /* by buffer id of f */
-  int64_t *idx;     /* index values of f */
-  uint8_t *said;    /* per instruction: mask of the reports already made */
+  SimBuf *buf;   /* by buffer id of f */
+  int64_t *idx;  /* index values of f */
+  uint8_t *said; /* per instruction: mask of the reports already made */
   Lanes scalar, vector;
   struct {
     void *p;
@@ -75,12 +75,13 @@ typedef struct Sim {
 
 typedef struct SimSetup SimSetup;
 SimSetup *setup_new(Sim *s, const SimTensor *operands, SimTensor *outputs); /* NULL: s->d is filled */
-bool setup_program(SimSetup *u, Sim *s, int64_t program);                    /* makes s->f, buf, idx, said */
-bool setup_outputs(SimSetup *u, Sim *s);                                     /* after the last program */
-void setup_free(SimSetup *u);                                                /* accepts NULL */
-void mem_begin(SimMem *m);                                                   /* CORE_alloc */
-void mem_own(SimMem *m, bool overwritten); /* before a write: ends a borrow; overwritten: the contents need not be kept */
-void mem_fill(SimMem *m);                  /* sentinel into everything never written */
+bool setup_program(SimSetup *u, Sim *s, int64_t program);                   /* makes s->f, buf, idx, said */
+bool setup_outputs(SimSetup *u, Sim *s);                                    /* after the last program */
+void setup_free(SimSetup *u);                                               /* accepts NULL */
+void mem_begin(SimMem *m);                                                  /* CORE_alloc */
+void mem_own(SimMem *m,
+             bool overwritten); /* before a write: ends a borrow; overwritten: the contents need not be kept */
+void mem_fill(SimMem *m);       /* sentinel into everything never written */
 void *scratch(Sim *s, int slot, size_t bytes); /* contents are lost when it grows; NULL: s->d is filled */
 /* The bits of a number as an element of dt; returns its size. */
 int elem_of(DType dt, double v, void *out);
@@ -101,16 +102,16 @@ typedef struct Acc {
   SimMem *mem;
   DType dt;
   int bytes;
-  char *p;               /* element (0, 0, ...) */
-  const char *lo, *hi;   /* bytes the tile lies in */
-  int64_t off;           /* of p in the buffer, in elements */
+  char *p;             /* element (0, 0, ...) */
+  const char *lo, *hi; /* bytes the tile lies in */
+  int64_t off;         /* of p in the buffer, in elements */
   int64_t parts, pstride;
-  int64_t free;          /* elements per partition */
+  int64_t free; /* elements per partition */
   int nf;
   IrDim f[IR_MAX_RANK];
 } Acc;
-bool acc_src(Sim *s, const IrTile *t, Acc *a); /* checks that it was written */
-bool acc_dst(Sim *s, const IrTile *t, Acc *a); /* after every acc_src: marks it written */
+bool acc_src(Sim *s, const IrTile *t, Acc *a);   /* checks that it was written */
+bool acc_dst(Sim *s, const IrTile *t, Acc *a);   /* after every acc_src: marks it written */
 bool acc_inout(Sim *s, const IrTile *t, Acc *a); /* neither; acc_mark, acc_check do it */
 bool acc_check(Sim *s, const Acc *a);
 void acc_mark(const Acc *a);
@@ -126,7 +127,7 @@ static inline bool acc_row_run(const Acc *a) { return a->nf == 0 || (a->nf == 1 
 static inline bool acc_flat(const Acc *a) { return acc_row_run(a) && (a->parts == 1 || a->pstride == a->free); }
 static inline char *acc_row(const Acc *a, int64_t part) { return a->p + part * a->pstride * a->bytes; }
 static inline bool acc_flat_f32(const Acc *a) { return a->dt == DT_float32 && acc_flat(a); }
-int acc_lane(const Sim *s, const Acc *a); /* partition of its first element */
+int acc_lane(const Sim *s, const Acc *a);             /* partition of its first element */
 bool acc_vec(Sim *s, const IrTile *t, int64_t *rows); /* values of t->vec; rows has room for t->dim[0].count */
 /* The row of a tile with a vector offset; false when it is not inside the tensor. */
 bool acc_vec_row(const Acc *a, const IrBuf *buf, int64_t row, Acc *out);
@@ -144,15 +145,15 @@ typedef struct Stream {
 } Stream;
 void stream_init(Stream *st, const Acc *a);
 void stream_row(Stream *st, const Acc *a, int64_t part);
-int64_t stream_run(const Stream *st);        /* elements left in the innermost run */
-void *stream_direct(Stream *st, int64_t n);  /* the next n when they are one run, else NULL; passes them */
+int64_t stream_run(const Stream *st);       /* elements left in the innermost run */
+void *stream_direct(Stream *st, int64_t n); /* the next n when they are one run, else NULL; passes them */
 void stream_load(Stream *st, int64_t n, float *dst);
 void stream_store(Stream *st, int64_t n, const float *src);
 void stream_read(Stream *st, int64_t n, void *dst); /* storage as it is */
 void stream_write(Stream *st, int64_t n, const void *src);
 void stream_skip(Stream *st, int64_t n);
-void copy_elems(const Acc *dst, const Acc *src); /* same element size, bits as they are */
-bool copy_tile(Sim *s, const Acc *dst, const Acc *src); /* as they are when the dtypes are equal, else through f32 */
+void copy_elems(const Acc *dst, const Acc *src);          /* same element size, bits as they are */
+bool copy_tile(Sim *s, const Acc *dst, const Acc *src);   /* as they are when the dtypes are equal, else through f32 */
 bool copy_turned(Sim *s, const Acc *dst, const Acc *src); /* turn.c: the same, quick when src runs across memory */
 
 /* ---- lanes.c: element-wise work ---------------------------------------------------------------------------------------- */
@@ -180,7 +181,7 @@ typedef struct Column {
 } Column;
 bool column_load(Sim *s, const IrVal *v, float absent, Column *c);
 static inline float column_at(const Column *c, int64_t part) { return c->v[c->tile ? part : 0]; }
-bool column_store(Sim *s, const IrTile *t, const float *v); /* one f32 per partition into a (P,1) tile */
+bool column_store(Sim *s, const IrTile *t, const float *v);         /* one f32 per partition into a (P,1) tile */
 const float *row_f32(Sim *s, int slot, const Acc *a, int64_t part); /* a partition's elements; NULL: no memory */
 void row_store(const Acc *a, int64_t part, const float *v);
 
@@ -193,7 +194,8 @@ typedef struct Scalar1 { /* one step of tensor_scalar */
   bool unary, reverse;
 } Scalar1;
 void scalar_step(const Scalar1 *k, float operand, const float *in, float *out, int64_t n);
-void column_step(const Scalar1 *k, const Column *c, const float *in, float *out, int64_t n); /* one element a partition */
+void column_step(const Scalar1 *k, const Column *c, const float *in, float *out,
+                 int64_t n); /* one element a partition */
 
 /* ---- report.c --------------------------------------------------------------------------------------------------------- */
 enum { SAY_UNWRITTEN = 1, SAY_RANGE = 2, SAY_PSUM = 4, SAY_LANE = 8, SAY_HINT = 16 };

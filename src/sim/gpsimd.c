@@ -53,12 +53,18 @@ bool sim_iota(Sim *s, const Args_iota *a) {
 
 static bool compares(Alu op, int32_t v) {
   switch ((int)op) {
-    case ALU_equal: return v == 0;
-    case ALU_not_equal: return v != 0;
-    case ALU_greater_equal: return v >= 0;
-    case ALU_greater: return v > 0;
-    case ALU_less_equal: return v <= 0;
-    default: return v < 0;
+    case ALU_equal:
+      return v == 0;
+    case ALU_not_equal:
+      return v != 0;
+    case ALU_greater_equal:
+      return v >= 0;
+    case ALU_greater:
+      return v > 0;
+    case ALU_less_equal:
+      return v <= 0;
+    default:
+      return v < 0;
   }
 }
 

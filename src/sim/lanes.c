@@ -173,46 +173,65 @@ bool column_store(Sim *s, const IrTile *t, const float *v) {
 #define SAME(id) [ALU_##id] = VM_##id
 VmOp alu_vm(Alu op) {
   static const uint8_t map[ALU_count] = {
-      SAME(add),        SAME(subtract),    SAME(multiply),   SAME(maximum),   SAME(minimum),     SAME(equal),
-      SAME(not_equal),  SAME(greater),     SAME(less),       SAME(less_equal), SAME(greater_equal), SAME(logical_and),
-      SAME(logical_or), SAME(logical_xor), SAME(logical_not), SAME(power),     SAME(rsqrt),       SAME(reciprocal),
-      SAME(abs),        SAME(abs_max),     SAME(abs_min),    SAME(square),    SAME(relu),        SAME(bypass)};
+      SAME(add),        SAME(subtract),    SAME(multiply),    SAME(maximum),    SAME(minimum),       SAME(equal),
+      SAME(not_equal),  SAME(greater),     SAME(less),        SAME(less_equal), SAME(greater_equal), SAME(logical_and),
+      SAME(logical_or), SAME(logical_xor), SAME(logical_not), SAME(power),      SAME(rsqrt),         SAME(reciprocal),
+      SAME(abs),        SAME(abs_max),     SAME(abs_min),     SAME(square),     SAME(relu),          SAME(bypass)};
   return (VmOp)map[op];
 }
 #undef SAME
 
 VmReduce alu_reduce(Alu op) {
   switch ((int)op) {
-    case ALU_multiply: return VR_multiply;
-    case ALU_maximum: return VR_maximum;
-    case ALU_minimum: return VR_minimum;
-    case ALU_abs_max: return VR_abs_max;
-    case ALU_abs_min: return VR_abs_min;
-    case ALU_logical_and: return VR_logical_and;
-    case ALU_logical_or: return VR_logical_or;
-    case ALU_logical_xor: return VR_logical_xor;
-    default: return VR_add;
+    case ALU_multiply:
+      return VR_multiply;
+    case ALU_maximum:
+      return VR_maximum;
+    case ALU_minimum:
+      return VR_minimum;
+    case ALU_abs_max:
+      return VR_abs_max;
+    case ALU_abs_min:
+      return VR_abs_min;
+    case ALU_logical_and:
+      return VR_logical_and;
+    case ALU_logical_or:
+      return VR_logical_or;
+    case ALU_logical_xor:
+      return VR_logical_xor;
+    default:
+      return VR_add;
   }
 }
 
 float reduce_identity(Alu op) {
   switch ((int)op) {
     case ALU_multiply:
-    case ALU_logical_and: return 1.0f;
-    case ALU_maximum: return -INFINITY;
-    case ALU_minimum: return INFINITY;
-    default: return 0.0f;
+    case ALU_logical_and:
+      return 1.0f;
+    case ALU_maximum:
+      return -INFINITY;
+    case ALU_minimum:
+      return INFINITY;
+    default:
+      return 0.0f;
   }
 }
 
 VmBit alu_bit(Alu op) {
   switch ((int)op) {
-    case ALU_bitwise_or: return VB_bitwise_or;
-    case ALU_bitwise_xor: return VB_bitwise_xor;
-    case ALU_invert: return VB_invert;
-    case ALU_left_shift: return VB_left_shift;
-    case ALU_right_shift: return VB_right_shift;
-    default: return VB_bitwise_and;
+    case ALU_bitwise_or:
+      return VB_bitwise_or;
+    case ALU_bitwise_xor:
+      return VB_bitwise_xor;
+    case ALU_invert:
+      return VB_invert;
+    case ALU_left_shift:
+      return VB_left_shift;
+    case ALU_right_shift:
+      return VB_right_shift;
+    default:
+      return VB_bitwise_and;
   }
 }
 

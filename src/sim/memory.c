@@ -77,8 +77,11 @@ int64_t elem_int(DType dt, const void *p) {
   memcpy(&raw, p, (size_t)dtype_bytes(dt));
   if (dtype_info[dt].cls != DC_INT) return raw;
   switch (dtype_bytes(dt)) {
-    case 1: return (int8_t)raw;
-    case 2: return (int16_t)raw;
-    default: return (int32_t)raw;
+    case 1:
+      return (int8_t)raw;
+    case 2:
+      return (int16_t)raw;
+    default:
+      return (int32_t)raw;
   }
 }

@@ -16,10 +16,16 @@ static void reg_set(Sim *s, uint32_t buf, int64_t v) {
 
 static bool operand(Sim *s, const IrVal *v, int64_t *out) {
   switch (v->kind) {
-    case V_REG: return reg_get(s, v->u.reg, out);
-    case V_IDX: *out = s->idx[v->u.idx]; return true;
-    case V_INT: *out = v->u.i; return true;
-    default: return NK_BUG(s->d, "a register operand of another kind");
+    case V_REG:
+      return reg_get(s, v->u.reg, out);
+    case V_IDX:
+      *out = s->idx[v->u.idx];
+      return true;
+    case V_INT:
+      *out = v->u.i;
+      return true;
+    default:
+      return NK_BUG(s->d, "a register operand of another kind");
   }
 }
 

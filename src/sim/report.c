@@ -20,9 +20,12 @@ const char *op_full_name(const IrIns *ins) {
 #include "ops.def"
   };
   switch (ins->op) {
-    case CORE_reg_read: return "register read";
-    case CORE_while: return "nl.while_loop";
-    default: return ins->op < OP_count && names[ins->op] ? names[ins->op] : "instruction";
+    case CORE_reg_read:
+      return "register read";
+    case CORE_while:
+      return "nl.while_loop";
+    default:
+      return ins->op < OP_count && names[ins->op] ? names[ins->op] : "instruction";
   }
 }
 
@@ -159,5 +162,7 @@ bool say_output(Sim *s, const SimMem *m, const char *name) {
   text_printf(&t, "output '%s': %lld of its %lld elements were never written, first ", name, (long long)(missing / per),
               (long long)(n / per));
   say_index(&t, m->ir, first / per);
-  return say(s, m->ir->loc, &t, true);
+  if (say(s, m->ir->loc, &t, true)) return true;
+  ir_diag_where(s->m, m->ir->loc, 0, s->d);
+  return false;
 }

@@ -28,7 +28,7 @@ struct SimSetup {
   SimMem *arg;    /* by argument */
   SimMem *shared; /* by ordinal */
   int32_t nshared;
-  int64_t front;  /* arena bytes of args and shared tensors; plans begin after them */
+  int64_t front; /* arena bytes of args and shared tensors; plans begin after them */
 };
 
 static uint32_t base_of(const IrFunc *f, uint32_t id) { return f->bufs[id]->kind == BUF_VIEW ? f->bufs[id]->base : id; }
@@ -312,7 +312,26 @@ static bool build(SimSetup *u) {
   return true;
 }
 
+static bool fits(const SimTensor *t, const IrBuf *b) {
+  int64_t n = 1;
+  for (int k = 0; k < t->rank; k++) n *= t->shape[k];
+  return t->dtype == b->dtype && n == b->count;
+}
+
+static bool tensors_fit(const IrModule *m, const SimTensor *operands, const SimTensor *outputs) {
+  const IrFunc *f = m->func[0];
+  for (uint32_t i = 0; i < f->nargs; i++)
+    if (!fits(&operands[i], f->bufs[i])) return false;
+  for (uint32_t k = 0; k < f->nrets; k++)
+    if (!fits(&outputs[k], f->bufs[f->rets[k]])) return false;
+  return true;
+}
+
 SimSetup *setup_new(Sim *s, const SimTensor *operands, SimTensor *outputs) {
+  if (!tensors_fit(s->m, operands, outputs)) {
+    NK_BUG(s->d, "operands or outputs of another shape or dtype than the program's");
+    return NULL;
+  }
   Arena a;
   arena_init(&a, s->alloc);
   SimSetup *u = arena_new(&a, SimSetup);

@@ -43,9 +43,9 @@ static void unary(void *ctx, int64_t part, const float *const in[], float *out, 
 }
 
 bool sim_sim_unary(Sim *s, const Args_sim_unary *a) {
-  static const VmAct ops[] = {[sim_unary_op_ceil] = VA_ceil, [sim_unary_op_floor] = VA_floor,
-                              [sim_unary_op_trunc] = VA_trunc, [sim_unary_op_sin] = VA_sin,
-                              [sim_unary_op_cos] = VA_cos,   [sim_unary_op_tan] = VA_tan};
+  static const VmAct ops[] = {
+      [sim_unary_op_ceil] = VA_ceil, [sim_unary_op_floor] = VA_floor, [sim_unary_op_trunc] = VA_trunc,
+      [sim_unary_op_sin] = VA_sin,   [sim_unary_op_cos] = VA_cos,     [sim_unary_op_tan] = VA_tan};
   Acc x, dst;
   VmAct op = ops[a->op.u.i];
   if (!acc_src(s, a->data.u.tile, &x) || !acc_dst(s, a->dst.u.tile, &dst)) return false;

@@ -98,11 +98,11 @@ void stream_store(Stream *st, int64_t n, const float *src) {
 }
 
 /* ---- bits as they are ---------------------------------------------------------------------------------------------------- */
-#define COPY(T)                                                                    \
-  do {                                                                             \
-    const T *from_ = (const T *)(const void *)src;                                 \
-    T *to_ = (T *)(void *)dst;                                                     \
-    for (int64_t k_ = 0; k_ < n; k_++) to_[k_ * dstride] = from_[k_ * sstride];    \
+#define COPY(T)                                                                 \
+  do {                                                                          \
+    const T *from_ = (const T *)(const void *)src;                              \
+    T *to_ = (T *)(void *)dst;                                                  \
+    for (int64_t k_ = 0; k_ < n; k_++) to_[k_ * dstride] = from_[k_ * sstride]; \
   } while (0)
 
 static void copy_run(char *dst, int64_t dstride, const char *src, int64_t sstride, const int64_t n_bytes[2]) {

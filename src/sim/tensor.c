@@ -73,7 +73,8 @@ static bool merge(Sim *s, const Acc *dst, Mode mode, float *product) {
         stream_row(&st, dst, p);
         for (int64_t i = 0; i < dst->free; i++) {
           const char *at = stream_direct(&st, 1);
-          if (bits_test(&dst->mem->started, (at - dst->mem->data) >> dst->mem->shift)) row[i] = vm_op(VM_add, old[i], row[i]);
+          if (bits_test(&dst->mem->started, (at - dst->mem->data) >> dst->mem->shift))
+            row[i] = vm_op(VM_add, old[i], row[i]);
         }
       }
     }
@@ -157,7 +158,8 @@ bool sim_nc_matmul(Sim *s, const Args_nc_matmul *a) {
   Acc st, mv, dst;
   Mode mode = OVERWRITE;
   Matrix sm, mm;
-  if (!acc_src(s, a->stationary.u.tile, &st) || !acc_src(s, a->moving.u.tile, &mv) || !acc_inout(s, a->dst.u.tile, &dst))
+  if (!acc_src(s, a->stationary.u.tile, &st) || !acc_src(s, a->moving.u.tile, &mv) ||
+      !acc_inout(s, a->dst.u.tile, &dst))
     return false;
   bool adds = a->accumulate.kind == V_INT && a->accumulate.u.i; /* then it is no movement of bits */
   if (a->is_transpose.u.i && s->gen >= gen3 && !adds) {
@@ -166,7 +168,8 @@ bool sim_nc_matmul(Sim *s, const Args_nc_matmul *a) {
   }
   int64_t rows = st.parts * (a->perf_mode.u.i == matmul_perf_mode_double_row ? 2 : 1);
   if (!matrix_of(s, SCR_SRC0, &st, rows, &sm) || !matrix_of(s, SCR_SRC1, &mv, rows, &mm)) return false;
-  if (sm.cols * mm.cols != acc_count(&dst) || sm.cols != dst.parts) return NK_BUG(s->d, "nc_matmul: counts do not match");
+  if (sm.cols * mm.cols != acc_count(&dst) || sm.cols != dst.parts)
+    return NK_BUG(s->d, "nc_matmul: counts do not match");
   if (a->is_stationary_onezero.u.i) check_onezero(s, &st, &sm, "is_stationary_onezero");
   if (a->is_moving_onezero.u.i) check_onezero(s, &mv, &mm, "is_moving_onezero");
   if (!mode_of(s, &a->accumulate, &dst, &mode) || !multiply(s, &sm, &mm, &dst, mode)) return false;

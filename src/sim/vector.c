@@ -40,11 +40,17 @@ static bool is_int32(DType dt) { return dt == DT_int32 || dt == DT_uint32; }
 
 /* GpSimd has true integer arithmetic for 32-bit integers; what vmath lists is done so. */
 static bool int_op(Alu op, VmInt *out) {
-  static const int8_t map[ALU_count] = {
-      [ALU_add] = VI_add + 1,         [ALU_subtract] = VI_subtract + 1,         [ALU_multiply] = VI_multiply + 1,
-      [ALU_maximum] = VI_maximum + 1, [ALU_minimum] = VI_minimum + 1,           [ALU_equal] = VI_equal + 1,
-      [ALU_not_equal] = VI_not_equal + 1, [ALU_greater_equal] = VI_greater_equal + 1, [ALU_greater] = VI_greater + 1,
-      [ALU_less_equal] = VI_less_equal + 1, [ALU_less] = VI_less + 1};
+  static const int8_t map[ALU_count] = {[ALU_add] = VI_add + 1,
+                                        [ALU_subtract] = VI_subtract + 1,
+                                        [ALU_multiply] = VI_multiply + 1,
+                                        [ALU_maximum] = VI_maximum + 1,
+                                        [ALU_minimum] = VI_minimum + 1,
+                                        [ALU_equal] = VI_equal + 1,
+                                        [ALU_not_equal] = VI_not_equal + 1,
+                                        [ALU_greater_equal] = VI_greater_equal + 1,
+                                        [ALU_greater] = VI_greater + 1,
+                                        [ALU_less_equal] = VI_less_equal + 1,
+                                        [ALU_less] = VI_less + 1};
   *out = (VmInt)(map[op] - 1);
   return map[op] != 0;
 }

@@ -86,8 +86,8 @@ bool sim_tensor_tensor_scan(Sim *s, const Args_tensor_tensor_scan *a) {
   Acc x, y, dst;
   Scan k = {{alu_vm((Alu)a->op0.u.i), alu_vm((Alu)a->op1.u.i), a->reverse0.u.i != 0, a->reverse1.u.i != 0, 0.0f},
             {false, false, {0}}};
-  if (!acc_src(s, a->data0.u.tile, &x) || !acc_src(s, a->data1.u.tile, &y) || !column_load(s, &a->initial, 0, &k.initial) ||
-      !acc_dst(s, a->dst.u.tile, &dst))
+  if (!acc_src(s, a->data0.u.tile, &x) || !acc_src(s, a->data1.u.tile, &y) ||
+      !column_load(s, &a->initial, 0, &k.initial) || !acc_dst(s, a->dst.u.tile, &dst))
     return false;
   return each(s, &(Each){&dst, {&x, &y}, 2, true, scan_row, &k, NULL});
 }

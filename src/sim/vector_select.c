@@ -10,7 +10,7 @@ static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 typedef struct Pick {
   bool reverse;
   int pred_bytes, bytes;
-  bool one;      /* src is a number */
+  bool one; /* src is a number */
   _Alignas(4) char elem[4];
 } Pick;
 
@@ -100,7 +100,8 @@ bool sim_tensor_copy_predicated(Sim *s, const Args_tensor_copy_predicated *a) {
   } else {
     elem_of(dst.dt, a->src.kind == V_NUM ? a->src.u.num : (double)a->src.u.i, k.elem);
   }
-  if ((dst.mem->written.state != BITS_ALL || dst.mem->started.state != BITS_NONE) && !at_chosen(s, &k, &pred, &dst, true))
+  if ((dst.mem->written.state != BITS_ALL || dst.mem->started.state != BITS_NONE) &&
+      !at_chosen(s, &k, &pred, &dst, true))
     return false;
   return acc_guard(s, SCR_SNAP1, &pred, &dst, false) && pick_all(s, &k, (Acc *[]){from, &pred, &dst});
 }
@@ -147,7 +148,8 @@ static bool range_lanes(Sim *s, const Range *r, int cmd, int lane, int64_t parts
 
 bool sim_range_select(Sim *s, const Args_range_select *a) {
   Acc x, dst;
-  Range r = {.cmp = {alu_vm((Alu)a->comp_op0.u.i), alu_vm((Alu)a->comp_op1.u.i)}, .other = (float)a->on_false_value.u.num};
+  Range r = {.cmp = {alu_vm((Alu)a->comp_op0.u.i), alu_vm((Alu)a->comp_op1.u.i)},
+             .other = (float)a->on_false_value.u.num};
   int cmd = (int)a->reduce_cmd.u.i;
   r.reduce = cmd == reduce_cmd_reduce || cmd == reduce_cmd_reset_reduce;
   if (!acc_src(s, a->on_true_tile.u.tile, &x) || !column_load(s, &a->bound0, 0, &r.bound[0]) ||
@@ -155,7 +157,8 @@ bool sim_range_select(Sim *s, const Args_range_select *a) {
       !range_rows(s, &r, x.free, a->range_start.u.num))
     return false;
   int lane = acc_lane(s, &x);
-  if (!each(s, &(Each){&dst, {&x}, 1, true, range_row, &r, NULL}) || !range_lanes(s, &r, cmd, lane, x.parts)) return false;
+  if (!each(s, &(Each){&dst, {&x}, 1, true, range_row, &r, NULL}) || !range_lanes(s, &r, cmd, lane, x.parts))
+    return false;
   if (a->reduce_res.kind != V_TILE) return true;
   for (int64_t p = 0; p < x.parts; p++) {
     if (s->vector.set[lane + p]) continue;

@@ -4,13 +4,6 @@
 #include "vmath_fold.h"
 #include "vmath_rows.h"
 
-#define CVT_EACH(X)                                                                                                   \
-  X(bool_)                                                                                                            \
-  X(uint8) X(int8) X(uint16) X(int16) X(uint32) X(int32) X(float32) X(bfloat16) X(float16) X(tfloat32) X(float8_e4m3) \
-      X(float8_e5m2) X(float8_e4m3fn) X(float8_e8m0fnu)
-#define CVT_LOAD_SLOT(id) [DT_##id] = load_##id,
-#define CVT_STORE_SLOT(id) [DT_##id] = store_##id,
-
 const VmIsa VM_TABLE = {
     .name = VM_NAME,
     .vv =
@@ -46,8 +39,16 @@ const VmIsa VM_TABLE = {
     .bits = bits_row,
     .ints = ints_row,
     .gemm = gemm_row,
-    .load = {CVT_EACH(CVT_LOAD_SLOT)},
-    .store = {CVT_EACH(CVT_STORE_SLOT)},
+    .load =
+        {
+#define CONVERT(id, T, load, save) [DT_##id] = load_##id,
+#include "convert.def"
+        },
+    .store =
+        {
+#define CONVERT(id, T, load, save) [DT_##id] = store_##id,
+#include "convert.def"
+        },
     .load_fp4 = load_fp4,
     .store_fp4 = store_fp4,
 };

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "exec.h"
-#include "gemm.h"
 
 const char *sim_isa(void) { return vm_isa(); }
 
@@ -11,9 +10,11 @@ static bool step(Sim *s, const IrIns *ins) {
 #define P(...)
 #define R(...)
 #define OP(name, ...) \
-  case OP_##name: return sim_##name(s, ARGS(name, ins));
+  case OP_##name:     \
+    return sim_##name(s, ARGS(name, ins));
 #include "ops.def"
-    default: return NK_BUG(s->d, "an instruction of no row");
+    default:
+      return NK_BUG(s->d, "an instruction of no row");
   }
 }
 
@@ -40,9 +41,14 @@ static int64_t bound(const Sim *s, const IrVal *v) { return v->kind == V_IDX ? s
 static bool core(Sim *s, const IrIns *ins, uint32_t *next) {
   int64_t v;
   switch (ins->op) {
-    case CORE_alloc: do_alloc(s, ins); return true;
-    case CORE_idx: do_idx(s, ins); return true;
-    case CORE_reg_read: return reg_get(s, ins->v[0].u.reg, &s->idx[ins->result]);
+    case CORE_alloc:
+      do_alloc(s, ins);
+      return true;
+    case CORE_idx:
+      do_idx(s, ins);
+      return true;
+    case CORE_reg_read:
+      return reg_get(s, ins->v[0].u.reg, &s->idx[ins->result]);
     case CORE_for:
       s->idx[ins->result] = bound(s, &ins->v[0]);
       if (s->idx[ins->result] >= bound(s, &ins->v[1])) *next = ins->match + 1;
@@ -60,8 +66,11 @@ static bool core(Sim *s, const IrIns *ins, uint32_t *next) {
       if (!reg_get(s, ins->v[0].u.reg, &v)) return false;
       if (v == 0) *next = ins->match + 1;
       return true;
-    case CORE_end_while: *next = ins->match; return true;
-    default: return NK_BUG(s->d, "an unknown structure instruction");
+    case CORE_end_while:
+      *next = ins->match;
+      return true;
+    default:
+      return NK_BUG(s->d, "an unknown structure instruction");
   }
 }
 

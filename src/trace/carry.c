@@ -74,6 +74,16 @@ static bool carried(const TrLoop *loop, const Carry *c, const IrBuf *b, const Re
   return false;
 }
 
+/* First time that this line of this loop is warned about? */
+static bool new_place(Trace *t, uint32_t loc, uint32_t loop) {
+  TrImpl *i = impl(t);
+  for (uint32_t k = 0; k < i->nremade; k++)
+    if (i->remade[k].loc == loc && i->remade[k].loop == loop) return false;
+  if (!arena_push(&i->arena, i->remade, i->capremade, i->nremade)) return false;
+  i->remade[i->nremade++] = (struct TrPlace){loc, loop};
+  return true;
+}
+
 static void warn(Trace *t, const TrLoop *loop, const IrBuf *b, uint32_t loc) {
   const IrLoc *at = &t->m->locs[loc], *head = &t->m->locs[loop->loc];
   Text line;
@@ -98,7 +108,7 @@ static void note(Trace *t, TrLoop *loop, const IrTile *tile, const IrIns *ins, b
   if ((c && c->warned) || !carried(loop, c, b, &r)) return;
   if (!c) c = lookup(t, loop, b->id, true);
   if (c) c->warned = true;
-  warn(t, loop, b, ins->loc);
+  if (b->id < loop->first_buf || new_place(t, ins->loc, loop->loc)) warn(t, loop, b, ins->loc);
 }
 
 static void note_all(Trace *t, TrLoop *loop, const IrIns *ins, uint32_t mask, bool write) {

@@ -86,6 +86,10 @@ typedef struct TrImpl {
   uint32_t nmine, capmine;
   uint32_t *program; /* function index of every finished program */
   int64_t done, capprogram;
+  struct TrPlace {
+    uint32_t loc, loop;
+  } *remade; /* lines warned about that read a tile of an earlier iteration: each iteration has another tile, the line is the same */
+  uint32_t nremade, capremade;
   uint32_t next_loop;
   TrLoop *spare; /* closed loops to use again */
   int reorder; /* open no_reorder blocks */

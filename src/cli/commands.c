@@ -1,0 +1,153 @@
+/* commands.c -- room cli: the subcommands. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+int cmd_run(const Options *o) {
+  Specialized s;
+  int status = specialize(o, 0, &s);
+  if (status == EXIT_OK && s.program) status = results(o, s.ctx, s.program, s.bound);
+  specialized_free(&s);
+  return status;
+}
+
+static int decode(const Options *o, nkl_ctx *c, nkl_program **out) {
+  nkl_error_buf err = NKL_ERROR_BUF_INIT;
+  nkl_buf text = NKL_BUF_INIT;
+  if (nkl_file_read(c, o->operand.item[0], &text) != NKL_OK) return fail_usage(c);
+  nkl_status s = nkl_program_decode(text.data, text.size, out, &err);
+  nkl_buf_free(&text);
+  return s == NKL_OK ? EXIT_OK : fail_file(&err, o->operand.item[0]);
+}
+
+int cmd_exec(const Options *o) {
+  nkl_ctx *c;
+  nkl_program *p = NULL;
+  nkl_bound *b = NULL;
+  nkl_bind_options bind;
+  int status = context_open(&c, NULL);
+  if (status != EXIT_OK) return status;
+  status = decode(o, c, &p);
+  nkl_bind_options_init(&bind);
+  bind.seed = option_seed(o);
+  if (status == EXIT_OK && nkl_bind_program(c, p, o->operand.item + 1, o->operand.n - 1, &bind, &b) != NKL_OK) status = fail_usage(c);
+  if (status == EXIT_OK) status = results(o, c, p, b);
+  nkl_bound_free(b);
+  nkl_program_release(p);
+  context_close(c);
+  return status;
+}
+
+static nkl_format format_of(Command command, const Options *o) {
+  if (command == CMD_trace) return NKL_FMT_IR;
+  if (command == CMD_config) return o->decode ? NKL_FMT_CONFIG_JSON : NKL_FMT_BACKEND_CONFIG;
+  return o->as && strcmp(o->as, "stablehlo") == 0 ? NKL_FMT_STABLEHLO : NKL_FMT_HLO;
+}
+
+/* To every --output, or to standard output; a text ends in a newline. */
+static int give_text(const Options *o, nkl_ctx *c, const nkl_buf *text) {
+  int newline = text->size == 0 || text->data[text->size - 1] != '\n';
+  size_t n = text->size + (size_t)newline;
+  char *all = malloc(n + 1);
+  if (!all) {
+    message("out of memory");
+    return EXIT_FAILED;
+  }
+  memcpy(all, text->data, text->size);
+  if (newline) all[text->size] = '\n';
+  nkl_status s = o->output.n ? NKL_OK : nkl_file_write(c, "-", all, n);
+  for (size_t i = 0; s == NKL_OK && i < o->output.n; i++) s = nkl_file_write(c, o->output.item[i], all, n);
+  free(all);
+  return s == NKL_OK ? EXIT_OK : fail(c);
+}
+
+int cmd_text(Command command, const Options *o) {
+  Specialized s;
+  nkl_error_buf err = NKL_ERROR_BUF_INIT;
+  nkl_buf text = NKL_BUF_INIT;
+  int status = specialize(o, 1, &s);
+  if (status == EXIT_OK && nkl_program_render(s.program, format_of(command, o), &text, &err) != NKL_OK) status = fail_buf(&err);
+  if (status == EXIT_OK) status = give_text(o, s.ctx, &text);
+  nkl_buf_free(&text);
+  specialized_free(&s);
+  return status;
+}
+
+/* busted reads its own arguments. */
+int cmd_test(int argc, char **argv) {
+  nkl_ctx *c;
+  int status = context_open(&c, NULL);
+  if (status != EXIT_OK) return status;
+  const char **words = calloc((size_t)argc + 1, sizeof *words);
+  if (words) {
+    words[0] = "nkilua-test";
+    for (int i = 0; i < argc; i++) words[i + 1] = argv[i];
+    status = nkl_run_specs(c, words, argc + 1) == NKL_OK ? EXIT_OK : fail(c);
+  } else {
+    message("out of memory");
+    status = EXIT_FAILED;
+  }
+  free(words);
+  context_close(c);
+  return status;
+}
+
+static int print_table(const Options *o) {
+  static const char *const names[] = {"ops", "errors", "dtypes", "targets"};
+  nkl_error_buf err = NKL_ERROR_BUF_INIT;
+  nkl_buf text = NKL_BUF_INIT;
+  int table = 0;
+  while (o->table && strcmp(o->table, names[table]) != 0) table++;
+  if (nkl_render_table((nkl_table)table, o->json, &text, &err) != NKL_OK) return fail_buf(&err);
+  fwrite(text.data, 1, text.size, stdout);
+  nkl_buf_free(&text);
+  return EXIT_OK;
+}
+
+int cmd_ops(const Options *o) {
+  if (!o->operand.n) return print_table(o);
+  if (o->json || o->table) {
+    message("ops: --%s is for the whole table; leave '%s' out", o->json ? "json" : "table", o->operand.item[0]);
+    return EXIT_USAGE;
+  }
+  int status = EXIT_OK;
+  for (size_t i = 0; i < o->operand.n && status == EXIT_OK; i++) status = cmd_doc(o->operand.item[i]);
+  return status;
+}
+
+int cmd_doc(const char *topic) {
+  nkl_ctx *c;
+  nkl_buf text = NKL_BUF_INIT;
+  int status = context_open(&c, NULL);
+  if (status != EXIT_OK) return status;
+  if (nkl_help(c, topic, &text) == NKL_OK) {
+    fwrite(text.data, 1, text.size, stdout);
+  } else {
+    status = fail_usage(c);
+  }
+  nkl_buf_free(&text);
+  context_close(c);
+  return status;
+}
+
+int cmd_help(const char *topic) {
+  int command = topic ? command_find(topic) : -1;
+  if (topic && command < 0) return cmd_doc(topic);
+  if (topic) {
+    usage_command((Command)command);
+  } else {
+    usage_all();
+  }
+  return EXIT_OK;
+}
+
+int cmd_repl(void) {
+  nkl_ctx *c;
+  int status = context_open(&c, NULL);
+  if (status != EXIT_OK) return status;
+  status = repl(c);
+  context_close(c);
+  return status;
+}

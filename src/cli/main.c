@@ -1,0 +1,43 @@
+/* main.c -- room cli: the program. The first word decides: a command, or what lua would do. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+static int run_command(Command command, const Options *o) {
+  const char *word = o->operand.n ? o->operand.item[0] : NULL;
+  switch (command) {
+    case CMD_run: return cmd_run(o);
+    case CMD_exec: return cmd_exec(o);
+    case CMD_trace:
+    case CMD_config:
+    case CMD_hlo: return cmd_text(command, o);
+    case CMD_ops: return cmd_ops(o);
+    case CMD_doc: return cmd_doc(word);
+    case CMD_help: return cmd_help(word);
+    case CMD_repl: return cmd_repl();
+    default: puts("nkilua " NKL_VERSION_STRING); return EXIT_OK;
+  }
+}
+
+static int dispatch(int argc, char **argv) {
+  Options o;
+  int command = argc > 1 ? command_find(argv[1]) : -1;
+  if (argc > 1 && strcmp(argv[1], "--help") == 0) return cmd_help(NULL);
+  if (argc > 1 && strcmp(argv[1], "--version") == 0) return run_command(CMD_version, &(Options){.memory = NULL});
+  if (command < 0) return lua_main(argc, argv);
+  if (command == CMD_test) return cmd_test(argc - 2, argv + 2);
+  int status = options_parse((Command)command, argc - 2, argv + 2, &o);
+  if (status == EXIT_OK) status = run_command((Command)command, &o);
+  options_free(&o);
+  return status < 0 ? EXIT_OK : status; /* -1: --help was all that was wanted */
+}
+
+int main(int argc, char **argv) {
+  int status = dispatch(argc, argv);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    message("cannot write to standard output");
+    if (status == EXIT_OK) status = EXIT_FAILED;
+  }
+  return status;
+}

@@ -1,0 +1,200 @@
+/* results.c -- room cli: simulating a program, then checking, writing and printing what it computed, in that order: nothing is written when
+   anything fails. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+typedef struct Results {
+  const Options *o;
+  nkl_ctx *c;
+  const nkl_program *p;
+  const nkl_bound *b;
+  size_t ninputs, noutputs;
+  nkl_tensor **inputs, **outputs;
+  const char **names; /* of the outputs */
+  nkl_file *files;    /* one per --output */
+} Results;
+
+/* ---- NAME=FILE ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct Named {
+  const char *file;
+  size_t output; /* which; noutputs: none was named */
+} Named;
+
+static int output_named(const Results *r, const char *name, size_t n, size_t *out) {
+  for (*out = 0; *out < r->noutputs; ++*out)
+    if (strlen(r->names[*out]) == n && memcmp(r->names[*out], name, n) == 0) return EXIT_OK;
+  fflush(stdout);
+  message("there is no output '%.*s'; the outputs are", (int)n, name);
+  for (size_t i = 0; i < r->noutputs; i++) fprintf(stderr, "  %s\n", r->names[i]);
+  return EXIT_USAGE;
+}
+
+/* A word up to '=' is a name unless it holds a character that none has. */
+static int split(const Results *r, const char *word, Named *out) {
+  size_t n = strcspn(word, "=/. ");
+  out->file = word;
+  out->output = r->noutputs;
+  if (n == 0 || word[n] != '=') return EXIT_OK;
+  out->file = word + n + 1;
+  return output_named(r, word, n, &out->output);
+}
+
+static int check_names(const Results *r) {
+  Named named;
+  for (size_t i = 0; i < r->o->output.n; i++)
+    if (split(r, r->o->output.item[i], &named) != EXIT_OK) return EXIT_USAGE;
+  for (size_t i = 0; i < r->o->check.n; i++) {
+    if (split(r, r->o->check.item[i], &named) != EXIT_OK) return EXIT_USAGE;
+    if (named.output < r->noutputs || r->noutputs == 1) continue;
+    message("--check %s: there are %zu outputs, so name one, NAME=FILE", r->o->check.item[i], r->noutputs);
+    return EXIT_USAGE;
+  }
+  return EXIT_OK;
+}
+
+/* ---- running -------------------------------------------------------------------------------------------------------------------- */
+
+static int simulate(Results *r) {
+  nkl_error_buf err = NKL_ERROR_BUF_INIT;
+  nkl_sim sim;
+  if (nkl_bound_inputs(r->c, r->b, r->p, r->inputs) != NKL_OK) return fail_usage(r->c);
+  nkl_sim_init(&sim);
+  sim.inputs = r->inputs;
+  sim.ninputs = r->ninputs;
+  sim.strict = r->o->strict;
+  sim.interrupt = r->c;
+  if (nkl_simulate(r->p, &sim, r->outputs, &err) != NKL_OK) {
+    memset(r->outputs, 0, r->noutputs * sizeof *r->outputs);
+    return fail_buf(&err);
+  }
+  return EXIT_OK;
+}
+
+/* ---- checking -------------------------------------------------------------------------------------------------------------------- */
+
+/* "a.npz:name:f32" as the VALUE grammar has it: read by binding it to nothing is not possible, so it is split here. */
+static nkl_status load_expected(nkl_ctx *c, const char *word, nkl_tensor **out) {
+  char *copy = malloc(strlen(word) + 1), *member = NULL, *tail;
+  nkl_dtype dtype = NKL_INVALID;
+  if (!copy) return NKL_ERR_NOMEM;
+  strcpy(copy, word);
+  tail = strrchr(copy, ':');
+  if (tail && nkl_dtype_parse(tail + 1, strlen(tail + 1)) != NKL_INVALID) {
+    dtype = nkl_dtype_parse(tail + 1, strlen(tail + 1));
+    *tail = '\0';
+  }
+  char *npz = strstr(copy, ".npz:"), *safe = strstr(copy, ".safetensors:");
+  char *end = npz ? npz + 4 : safe ? safe + 12 : NULL;
+  if (end) {
+    *end = '\0';
+    member = end + 1;
+  }
+  nkl_status s = nkl_tensor_load(c, copy, member, dtype, out);
+  free(copy);
+  return s;
+}
+
+static int check_one(const Results *r, const char *word) {
+  Named named;
+  nkl_tensor *desired = NULL;
+  nkl_buf report = NKL_BUF_INIT;
+  int64_t mismatches = 0;
+  int status = split(r, word, &named);
+  size_t k = named.output < r->noutputs ? named.output : 0;
+  if (status == EXIT_OK && load_expected(r->c, named.file, &desired) != NKL_OK) status = fail_usage(r->c);
+  double rtol = option_number(r->o->rtol, 1e-5), atol = option_number(r->o->atol, 1e-8);
+  if (status == EXIT_OK && nkl_tensor_compare(r->c, r->outputs[k], desired, rtol, atol, &mismatches, &report) != NKL_OK) {
+    print_error(nkl_last_error(r->c), "nkilua");
+    status = EXIT_MISMATCH;
+  }
+  if (mismatches > 0) {
+    message("--check %s: %s: %s", word, r->names[k], report.data);
+    status = EXIT_MISMATCH;
+  }
+  nkl_buf_free(&report);
+  nkl_tensor_release(desired);
+  return status;
+}
+
+static int check(const Results *r) {
+  int worst = EXIT_OK;
+  for (size_t i = 0; i < r->o->check.n; i++) {
+    int status = check_one(r, r->o->check.item[i]);
+    if (status != EXIT_OK && worst != EXIT_USAGE) worst = status;
+  }
+  return worst;
+}
+
+/* ---- writing and printing ---------------------------------------------------------------------------------------------------------- */
+
+static int write_files(Results *r) {
+  for (size_t i = 0; i < r->o->output.n; i++) {
+    Named named;
+    if (split(r, r->o->output.item[i], &named) != EXIT_OK) return EXIT_USAGE;
+    int one = named.output < r->noutputs;
+    r->files[i] = (nkl_file){named.file, r->outputs + (one ? named.output : 0), r->names + (one ? named.output : 0), one ? 1 : r->noutputs};
+  }
+  return nkl_tensor_save(r->c, r->files, r->o->output.n) == NKL_OK ? EXIT_OK : fail_usage(r->c);
+}
+
+/* Results go to standard output, unless a tensor itself does. */
+static FILE *channel(const Results *r) {
+  for (size_t i = 0; i < r->o->output.n; i++)
+    if (strcmp(r->files[i].path, "-") == 0) return stderr;
+  return stdout;
+}
+
+static int print(const Results *r) {
+  FILE *out = channel(r);
+  int json = r->o->json;
+  if (json) fputs("{\"outputs\":[", out);
+  for (size_t i = 0; i < r->noutputs; i++) {
+    nkl_buf line = NKL_BUF_INIT;
+    if (nkl_tensor_summary(r->c, r->outputs[i], r->names[i], json, &line) != NKL_OK) return fail(r->c);
+    fprintf(out, "%s%s%s", json && i ? "," : "", line.data, json ? "" : "\n");
+    nkl_buf_free(&line);
+  }
+  if (json) fputs("]}\n", out);
+  return EXIT_OK;
+}
+
+static int prepare(Results *r) {
+  r->ninputs = nkl_program_input_count(r->p);
+  r->noutputs = nkl_program_output_count(r->p);
+  r->inputs = calloc(r->ninputs + 1, sizeof *r->inputs);
+  r->outputs = calloc(r->noutputs + 1, sizeof *r->outputs);
+  r->names = calloc(r->noutputs + 1, sizeof *r->names);
+  r->files = calloc(r->o->output.n + 1, sizeof *r->files);
+  if (!r->inputs || !r->outputs || !r->names || !r->files) {
+    message("out of memory");
+    return EXIT_FAILED;
+  }
+  for (size_t i = 0; i < r->noutputs; i++) {
+    nkl_io io;
+    nkl_program_output(r->p, i, &io);
+    r->names[i] = io.name;
+  }
+  return check_names(r);
+}
+
+int results(const Options *o, nkl_ctx *c, const nkl_program *p, const nkl_bound *b) {
+  Results r = {.o = o, .c = c, .p = p, .b = b};
+  int status = prepare(&r);
+  if (status == EXIT_OK) status = simulate(&r);
+  if (status == EXIT_OK) status = check(&r);
+  if (status == EXIT_OK) status = write_files(&r);
+  if (status == EXIT_OK || status == EXIT_MISMATCH) {
+    int printed = print(&r);
+    if (status == EXIT_OK) status = printed;
+  }
+  for (size_t i = 0; i < r.noutputs && r.outputs; i++) nkl_tensor_release(r.outputs[i]);
+  free(r.inputs);
+  free(r.outputs);
+  free(r.names);
+  free(r.files);
+  return status;
+}
