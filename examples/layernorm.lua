@@ -1,5 +1,5 @@
--- Layer normalisation of rows with gamma and beta rows; mean and variance come from bn_stats in chunks of at most 512 and bn_aggr.
---   nkilua run examples/layernorm.lua 'x=f32[200,1200]:normal(6)' 'gamma=f32[1,1200]:normal(7)' 'beta=f32[1,1200]:normal(8)'
+-- Layer normalisation of rows with gamma and beta rows; moments come from bn_stats in chunks of at most 512 and bn_aggr.
+--   nkilua run examples/layernorm.lua x=f32[200,1200]:normal gamma=f32[1,1200]:normal beta=f32[1,1200]:normal
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 
 return nki.jit(function(x, gamma, beta, eps)
@@ -23,7 +23,8 @@ return nki.jit(function(x, gamma, beta, eps)
     local mean, rstd = moments[{{}, nl.ds(0, 1)}], nl.ndarray({n, 1}, nl.float32)
     nisa.activation{dst = rstd, op = nl.rsqrt, data = moments[{{}, nl.ds(1, 1)}], bias = epsilon[here]}
     local centred = nl.ndarray({n, cols}, nl.float32)
-    nisa.tensor_scalar{dst = centred, data = tile, op0 = nl.subtract, operand0 = mean, op1 = nl.multiply, operand1 = rstd}
+    nisa.tensor_scalar{dst = centred, data = tile, op0 = nl.subtract, operand0 = mean,
+                       op1 = nl.multiply, operand1 = rstd}
     nl.store(out[nl.ds(r, n)], nl.copy(centred * g[here] + b[here], x.dtype))
   end
   return out

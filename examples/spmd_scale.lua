@@ -1,4 +1,4 @@
--- One program per block of 128 rows: the body runs once for each program of the grid, and all of them write one shared output.
+-- One program per block of 128 rows: the body runs once for each program of the grid; all write one shared output.
 --   nkilua run examples/spmd_scale.lua -g 3 'x=f32[384,100]:iota' factor=0.5
 local nki, nl = require "nki", require "nki.language"
 

@@ -49,6 +49,24 @@ static void lifetimes_end_at_the_last_use_and_at_the_end_of_loops(void **state) 
   fix_close(&x);
 }
 
+static void lifetimes_in_very_deep_loops_are_never_too_short(void **state) {
+  (void)state;
+  Fix x;
+  fix_open(&x, TARGET_trn2);
+  uint32_t at[80];
+  IrBuf *b = NULL;
+  for (int i = 0; i < 80; i++) {
+    at[i] = begin_for(&x);
+    if (i == 70) b = SBUF(&x, float32, "b", 128, 8);
+  }
+  use(&x, b);
+  for (int i = 79; i >= 0; i--) end_for(&x, at[i]);
+  uint32_t first[1], last[1];
+  assert_true(ir_lifetimes(x.f, first, last));
+  assert_true(last[0] >= x.f->ins[at[71]]->match); /* the outermost loop that b comes into from outside */
+  fix_close(&x);
+}
+
 static void a_view_keeps_its_storage_alive(void **state) {
   (void)state;
   Fix x;
@@ -267,6 +285,7 @@ static void random_programs_never_overlap(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lifetimes_end_at_the_last_use_and_at_the_end_of_loops),
+      cmocka_unit_test(lifetimes_in_very_deep_loops_are_never_too_short),
       cmocka_unit_test(a_view_keeps_its_storage_alive),
       cmocka_unit_test(a_dead_tile_makes_room),
       cmocka_unit_test(overflow_is_told_in_bytes_with_the_tiles),

@@ -82,7 +82,7 @@ static IrModule *structured(void) {
   static uint32_t program[4] = {0, 1, 1, 0};
   IrModule *m = ir_module_new(alloc_std, TARGET_trn2);
   for (int k = 0; k < 2; k++) {
-    IrFunc *f = ir_func_new(m, k ? "kernel_1" : "kernel");
+    IrFunc *f = ir_func_new(m, "kernel");
     uint32_t caller = ir_loc(m, "main.lua", 3, true, ir_loc(m, "main.lua", 9, false, 0));
     uint32_t at = ir_loc(m, "kernels/a \"b\".lua", 10 + k, false, caller);
     tensor(m, f, BUF_ARG, SP_shared_hbm, "x");
@@ -134,6 +134,7 @@ static void structure_reads_back(void **state) {
       "nki.programs = [0, 1, 1, 0], nki.result_is_sequence = true, nki.target = \"trn2\", nki.target_is_fallback = "
       "true, "
       "nki.version = 1, sym_name = \"kernel\"} : () -> ()\n\"func.func\"() ({\n",
+      "nki.args = [\"x\", \"y\"], nki.version = 1, sym_name = \"kernel_1\"} : () -> ()\n",
   };
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
     if (!strstr(text_str(&t), lines[i])) fail_msg("not printed: %s\nin: %s", lines[i], text_str(&t));

@@ -332,8 +332,16 @@ static void print_aliases(Print *p) {
   pr_lit(p, "]");
 }
 
+/* The kernel's name for the first program, and <name>_<k> for the others. */
+static void print_symbol(Print *p, uint32_t number) {
+  const char *name = p->m->name ? p->m->name : p->m->func[0]->name, *made = name;
+  if (number) made = arena_printf(&p->tmp, "%s_%u", name, number);
+  if (made) pr_quoted(p, made, strlen(made));
+}
+
 /* Keys in bytewise order. What belongs to the module is on its first function. */
-static void print_func_attributes(Print *p, bool first) {
+static void print_func_attributes(Print *p, uint32_t number) {
+  bool first = number == 0;
   const IrModule *m = p->m;
   const IrFunc *f = p->f;
   pr_lit(p, "function_type = ");
@@ -359,11 +367,10 @@ static void print_func_attributes(Print *p, bool first) {
   pr_lit(p, ", nki.version = ");
   pr_int(p, TX_VERSION);
   pr_lit(p, ", sym_name = ");
-  const char *name = first && m->name ? m->name : f->name;
-  pr_quoted(p, name, strlen(name));
+  print_symbol(p, number);
 }
 
-static void print_func(Print *p, bool first) {
+static void print_func(Print *p, uint32_t number) {
   const IrFunc *f = p->f;
   pr_spell_buffers(p);
   p->index = arena_newn(&p->tmp, uint32_t, (size_t)f->nidx + 1);
@@ -374,7 +381,7 @@ static void print_func(Print *p, bool first) {
   pr_lit(p, "\"func.func\"() ({\n");
   print_body(p);
   pr_lit(p, "}) {");
-  print_func_attributes(p, first);
+  print_func_attributes(p, number);
   pr_lit(p, "} : () -> ()\n");
 }
 
@@ -384,7 +391,7 @@ bool ir_print(const IrModule *m, Text *out) {
   p.loc = arena_array(&p.tmp, (size_t)m->nlocs + 1, sizeof *p.loc);
   for (uint32_t i = 0; i < m->nfunc; i++) {
     p.f = m->func[i];
-    print_func(&p, i == 0);
+    print_func(&p, i);
   }
   bool ok = !p.tmp.oom && !out->oom;
   if (!ok) out->oom = true;

@@ -161,6 +161,7 @@ int ir_reduce_first(const IrVal *axis, int rank) {
     if (a < 1 || a >= rank) return 0;
     seen |= 1u << a;
   }
+  if (n >= (uint32_t)rank) return 0;
   int first = rank - (int)n;
   return n && seen == (1u << rank) - (1u << first) ? first : 0;
 }

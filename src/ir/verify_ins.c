@@ -275,6 +275,8 @@ static inline void common_add(Common *m, const IrBuf *b, int64_t parts, int64_t 
   m->dtypes |= 1u << b->dtype;
 }
 
+_Static_assert(RULE_count <= 32, "rules_met is one word");
+
 /* Rules that these tiles cannot break. */
 static inline uint32_t rules_met(const Common *m) {
   uint32_t met = 0;

@@ -252,6 +252,19 @@ static int l_tostring(lua_State *L) {
   return 1;
 }
 
+/* nki.decode(backend_config): the artifact again, without the source. */
+int artifact_decode(lua_State *L) {
+  LangCtx *c = lang_upctx(L);
+  size_t n;
+  if (lua_gettop(L) != 1 || lua_type(L, 1) != LUA_TSTRING) return lang_kind_error(L, 1, "nki.decode", "config", "a string");
+  const char *text = lua_tolstring(L, 1, &n);
+  const Artifact *a = config_decode(c->alloc, text, n, &c->diag);
+  if (!a) lang_raise(L, &c->diag);
+  lang_push_artifact(L, a);
+  artifact_release(a);
+  return 1;
+}
+
 void artifact_open(lua_State *L, LangCtx *c) {
   static const luaL_Reg methods[] = {
       {"hlo", l_hlo}, {"stablehlo", l_stablehlo}, {"simulate", l_simulate}, {NULL, NULL}};

@@ -246,6 +246,7 @@ LDump *dump_push(lua_State *L, LangCtx *c, int function) {
   lua_pop(L, 1);
   if (text->oom) DIAG0(&c->diag, nomem), lang_raise(L, &c->diag);
   LDump *d = make_dump(&chunk, text, ar.source);
+  if (chunk.arena->oom) DIAG0(&c->diag, nomem), lang_raise(L, &c->diag);
   if (!d) NK_BUG(&c->diag, "binary chunk of another format"), lang_raise(L, &c->diag);
   lua_replace(L, top + 1);
   lua_settop(L, top + 1);

@@ -79,6 +79,7 @@ static int fill_diag(lua_State *L) {
   }
   if (lua_isstring(L, 1) || luaL_getmetafield(L, 1, "__tostring") != LUA_TNIL) {
     host_string_diag(luaL_tolstring(L, 1, NULL), ERR_lua, f->d);
+    if (strcmp(diag_message(f->d), "not enough memory") == 0) f->d->id = ERR_nomem; /* LPeg's way of saying it */
   } else {
     diag_failf(f->d, ERR_lua, "(error object is a %s value)", luaL_typename(L, 1));
   }
@@ -242,7 +243,10 @@ static bool open_state(Host *h, const HostSpec *spec, Diag *d) {
   diag_init(&inner, spec->alloc);
   Opening o = {h, spec, &inner};
   bool ok = host_protect(h, open_body, &o, d);
-  if (!ok && inner.id != ERR_none) diag_copy(d, &inner);
+  if (!ok && inner.id != ERR_none) {
+    diag_clear(d);
+    diag_copy(d, &inner);
+  }
   diag_free(&inner);
   return ok;
 }

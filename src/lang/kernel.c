@@ -170,7 +170,8 @@ int lang_open_kernel(lua_State *L) {
   LangCtx *c = lang_ctx(L);
   static const luaL_Reg functions[] = {{"jit", kernel_jit},      {"trace", kernel_trace_helper},
                                        {"simulate", l_simulate}, {"simulate_kernel", kernel_simulate},
-                                       {"decl", array_decl},     {NULL, NULL}};
+                                       {"decl", array_decl},     {"decode", artifact_decode},
+                                       {NULL, NULL}};
   if (!c->mt_kernel) open_metatable(L, c);
   if (!c->mt_artifact) artifact_open(L, c);
   luaL_newlibtable(L, functions);

@@ -106,6 +106,7 @@ void constant_push(lua_State *L, const ConstValue *v);
 void artifact_open(lua_State *L, LangCtx *c);
 void array_open(lua_State *L, LangCtx *c);
 int array_decl(lua_State *L); /* nki.decl */
+int artifact_decode(lua_State *L); /* nki.decode */
 int artifact_simulate(lua_State *L, LangCtx *c, const Artifact *a,
                       int first); /* arrays at first.. ; pushes the outputs */
 #endif

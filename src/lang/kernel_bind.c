@@ -101,6 +101,7 @@ static bool map_tensor(KernelCall *call, int p) {
   if (lua_type(L, i) != LUA_TUSERDATA) return false;
   const LArray *a = lang_test(L, i, c->mt_array);
   if (a) {
+    if (!a->data) LANG_FAIL(L, array_freed, call->k->core->func_name, call->args[p].name);
     set_tensor(&call->args[p], a->dtype, a->rank, a->shape);
     call->array = p;
     return true;

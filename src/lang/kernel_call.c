@@ -61,7 +61,10 @@ static const Artifact *specialize(KernelCall *call) {
     lua_error(call->L); /* unchanged, whatever it is */
   }
   if (!a) lang_raise(call->L, &c->diag);
+  artifact_release(c->held); /* of a call that an error left just here */
+  c->held = a;
   lang_push_artifact(call->L, a);
+  c->held = NULL;
   artifact_release(a);
   return a;
 }

@@ -55,7 +55,7 @@ static int does_not_fit(const ArrayOut *out, int64_t at, double v) {
   int64_t index[IR_MAX_RANK], lo, hi;
   array_unravel(out->a, at, index);
   dtype_int_range(out->a->dtype, &lo, &hi);
-  snprintf(number, sizeof number, "%.17g", v);
+  snprintf(number, sizeof number, "%.17g", isnan(v) ? fabs(v) : v); /* no "-nan" */
   snprintf(legal, sizeof legal, "%s holds integers %lld..%lld", dtype_name(out->a->dtype), (long long)lo,
            (long long)hi);
   return LANG_FAIL(out->L, array_element, out->func, array_path_text(out->a->rank, index, path), number, legal);

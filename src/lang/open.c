@@ -87,6 +87,7 @@ static int l_free(lua_State *L) {
   LangCtx *c = lua_touserdata(L, 1);
   diag_free(&c->diag);
   text_free(&c->traceback);
+  artifact_release(c->held);
   capture_free(c);
   return 0;
 }
@@ -116,9 +117,13 @@ bool lang_open(lua_State *L, Alloc alloc, Diag *d) {
   if (lang_ctx(L)) return true;
   lua_pushcfunction(L, open_context);
   lua_pushlightuserdata(L, &alloc);
-  if (lua_pcall(L, 1, 0, 0) == LUA_OK) return true;
-  const char *message = lua_tostring(L, -1);
-  diag_failf(d, ERR_lua, "%s", message ? message : "cannot open the nki modules");
+  int status = lua_pcall(L, 1, 0, 0);
+  if (status == LUA_OK) return true;
+  if (status == LUA_ERRMEM || !lang_ctx(L)) {
+    DIAG0(d, nomem);
+  } else {
+    lang_to_diag(L, -1, d);
+  }
   lua_pop(L, 1);
   return false;
 }

@@ -115,7 +115,6 @@ const IrTile *tr_operand(Trace *t, const char *name, DType dtype, int rank, cons
     if (!arena_push(&i->arena, i->args, i->capargs, i->nargs)) return tr_oom(t), NULL;
     i->args[i->nargs++] = (TrArg){.name = b->name};
   }
-  i->args[at].name = b->name;
   return ir_whole(t->f, b->id);
 }
 

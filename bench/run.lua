@@ -1,0 +1,140 @@
+-- run.lua [NAME...]: what nkilua costs next to its peers, as median ratios of interleaved rounds. ./dev bench runs it.
+-- Figures of one line were taken in the same rounds; absolute times drift, ratios are what to compare. Nothing here passes or fails.
+local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
+local nd = require "nki.ndarray"
+
+local ROUNDS = tonumber(os.getenv "NKILUA_BENCH_ROUNDS") or 5
+local bin = arg[-1]:match("^(.*)/[^/]*$") or "."
+local python = os.getenv "NKILUA_PYTHON" or "python3"
+
+local function median(list)
+  table.sort(list)
+  return list[#list // 2 + 1]
+end
+
+-- Seconds of processor time per call of f, best of a few batches so that one round is robust.
+local function seconds(f, n)
+  local best = math.huge
+  for _ = 1, 3 do
+    local start = os.clock()
+    for _ = 1, n do f() end
+    best = math.min(best, (os.clock() - start) / n)
+  end
+  return best
+end
+
+local function output(command)
+  local pipe = assert(io.popen(command))
+  local text = pipe:read "a"
+  if not pipe:close() then error("failed: " .. command, 0) end
+  return text
+end
+
+-- Seconds per traced instruction of a body, the cost of an empty trace taken off.
+local COUNT = 20000
+local x = nki.decl({128, 512}, nl.float32)
+local function trace_cost(step)
+  local function trace(n)
+    local k = nki.jit(function(a)
+      local out = nl.ndarray({128, 512}, nl.float32, {buffer = nl.shared_hbm})
+      local s, t, d = nl.load(a), nl.load(a), nl.ndarray({128, 512}, nl.float32)
+      nisa.tensor_copy(d, s)
+      step(n, d, s, t)
+      nl.store(out, d)
+      return out
+    end, {enable_cache = false})
+    collectgarbage()
+    local start = os.clock()
+    k:specialize(x)
+    return os.clock() - start
+  end
+  return (trace(2 * COUNT) - trace(COUNT)) / COUNT
+end
+
+local steps = {
+  positional = function(n, d, s, t)
+    local tensor_tensor, add = nisa.tensor_tensor, nl.add
+    for _ = 1, n do tensor_tensor(d, s, t, add) end
+  end,
+  keywords = function(n, d, s, t)
+    local tensor_tensor, add = nisa.tensor_tensor, nl.add
+    for _ = 1, n do tensor_tensor{dst = d, data1 = s, data2 = t, op = add} end
+  end,
+  views = function(n, d, s, t)
+    local tensor_tensor, add, half = nisa.tensor_tensor, nl.add, nl.ds(0, 64)
+    for _ = 1, n do tensor_tensor(d[half], s[half], t[half], add) end
+  end,
+}
+
+-- Lua's own floor: the same loop around a C function, and around a C function that is handed a fresh table.
+local function floor_positional()
+  local f = math.type
+  return seconds(function() for _ = 1, COUNT do f(1, 2, 3, 4) end end, 1) / COUNT
+end
+local function floor_keywords()
+  local f = rawlen
+  return seconds(function() for _ = 1, COUNT do f{dst = 1, data1 = 2, data2 = 3, op = 4} end end, 1) / COUNT
+end
+
+local function normal(seed, ...) return nd.random.normal({...}, {seed = seed, dtype = nl.float32}) end
+
+-- Seconds of simulating a script's kernel on host arrays.
+local function simulate_cost(file, ...)
+  local artifact, inputs = dofile(file):specialize(...), {...}
+  artifact:simulate(table.unpack(inputs))
+  return function() return seconds(function() artifact:simulate(table.unpack(inputs)) end, 5) end
+end
+
+local lines = {}
+local function bench(name, unit, ours, peer, peer_name, aim)
+  lines[#lines + 1] = {name = name, unit = unit, ours = ours, peer = peer, peer_name = peer_name, aim = aim, a = {}, b = {}, r = {}}
+end
+local function numpy(name) return function() return tonumber(output(python .. " bench/numpy_peer.py " .. name):match "%S+%s+(%S+)") end end
+
+bench("trace, positional", 1e9, function() return trace_cost(steps.positional) end, floor_positional, "Lua C call", "<= 250 ns")
+bench("trace, keywords", 1e9, function() return trace_cost(steps.keywords) end, floor_keywords, "Lua C call, table", "<= 400 ns")
+bench("trace, three views", 1e9, function() return trace_cost(steps.views) end, floor_positional, "Lua C call", "")
+do
+  local k = dofile "examples/tensor_add.lua"
+  local three = nki.jit(function(a, b, c) nl.store(c, nl.load(a) + nl.load(b)) return c end)
+  local a = nki.decl({128, 512}, nl.float32)
+  assert(k and three:specialize(a, a, nki.decl({128, 512}, nl.float32)))
+  local b, c = nki.decl({128, 512}, nl.float32), nki.decl({128, 512}, nl.float32)
+  bench("cache hit, three tensors", 1e9, function() return seconds(function() three:specialize(a, b, c) end, 100000) end,
+    floor_positional, "Lua C call", "<= 1000 ns")
+end
+bench("start: nkilua -e ''", 1e3, function() return tonumber(output(bin .. "/bench_peer start 40 " .. bin .. "/nkilua -e ''")) end,
+  function() return tonumber(output(bin .. "/bench_peer start 40 lua5.4 -e ''")) end, "lua5.4 -e ''", "<= 2.00 x")
+bench("add 4096x512 f32", 1e6, simulate_cost("examples/tensor_add.lua", normal(1, 4096, 512), normal(2, 4096, 512)), numpy "add", "NumPy", "<= 3.00 x")
+bench("softmax 4096x512 f32", 1e6, simulate_cost("examples/softmax.lua", normal(1, 4096, 512)), numpy "softmax", "NumPy", "< 1.00 x")
+bench("rmsnorm 4096x512 f32", 1e6, simulate_cost("examples/rmsnorm.lua", normal(1, 4096, 512), normal(3, 1, 512)), numpy "rmsnorm", "NumPy", "< 1.00 x")
+bench("matmul 1024^3 f32", 1e6, simulate_cost("bench/matmul_tiles.lua", normal(4, 1024, 1024), normal(5, 1024, 1024)),
+  function() return tonumber(output(bin .. "/bench_peer sgemm")) end, "dnnl_sgemm on the tiles", "<= 1.25 x")
+bench("matmul 1024^3 f32", 1e6, lines[#lines].ours, numpy "matmul", "NumPy", "")
+
+local wanted = {}
+for i = 1, #arg do wanted[i] = arg[i] end
+local function chosen(line)
+  for _, word in ipairs(wanted) do
+    if line.name:find(word, 1, true) then return true end
+  end
+  return #wanted == 0
+end
+
+for _ = 1, ROUNDS do
+  for _, line in ipairs(lines) do
+    if chosen(line) then
+      local a, b = line.ours(), line.peer()
+      line.a[#line.a + 1], line.b[#line.b + 1], line.r[#line.r + 1] = a, b, a / b
+    end
+  end
+end
+
+local units = {[1e9] = "ns", [1e6] = "us", [1e3] = "ms"}
+print(("%-26s %12s %12s %9s  %s"):format("median of " .. ROUNDS .. " rounds", "nkilua", "peer", "ratio", "peer; aim"))
+for _, line in ipairs(lines) do
+  if chosen(line) then
+    print(("%-26s %9.1f %s %9.1f %s %8.2fx  %s%s"):format(line.name, median(line.a) * line.unit, units[line.unit], median(line.b) * line.unit,
+      units[line.unit], median(line.r), line.peer_name, line.aim ~= "" and "; " .. line.aim or ""))
+  end
+end
