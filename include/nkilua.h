@@ -1,17 +1,19 @@
 /* nkilua.h -- the C interface of nkilua. C11 and C++11; needs no Lua header.
  *
- * What a host does: nkl_open a context, nkl_load_file a script, nkl_get_kernel, nkl_specialize it for given shapes and constants, read
- * the artifact (backend_config, IR, HLO, names, aliases), nkl_simulate it on its own buffers, nkl_close.
+ * What a host does: nkl_open a context, nkl_load_file a script, nkl_get_kernel, nkl_specialize it for given shapes and
+ * constants, read the artifact (backend_config, IR, HLO, names, aliases), nkl_simulate it on its own buffers,
+ * nkl_close.
  *
  * Rules that hold everywhere
- *   Errors     Functions return nkl_status: 0 is ok, negative is an error. The details are kept in the context (nkl_last_error), or, for
- *              functions that take no context, in an nkl_error_buf of the caller.
- *   Ownership  Objects come out through a pointer to pointer and are the caller's: *_release or *_free, which accept NULL. Getters lend:
- *              the pointer is valid as long as the object. Nothing is freed by a function that failed, and *out is then NULL.
- *   Threads    One context per thread at a time; nkl_interrupt alone may be called from elsewhere. nkl_program and nkl_tensor are
+ *   Errors     Functions return nkl_status: 0 is ok, negative is an error. The details are kept in the context
+ * (nkl_last_error), or, for functions that take no context, in an nkl_error_buf of the caller. Ownership  Objects come
+ * out through a pointer to pointer and are the caller's: *_release or *_free, which accept NULL. Getters lend: the
+ * pointer is valid as long as the object. Nothing is freed by a function that failed, and *out is then NULL. Threads
+ * One context per thread at a time; nkl_interrupt alone may be called from elsewhere. nkl_program and nkl_tensor are
  *              ref-counted with atomic counts, programs are immutable, and both may outlive their context.
- *   Structs    Every struct that the caller fills starts with struct_size = sizeof(it); nkl_*_init does that and sets defaults.
- *   Numbers    Axes, dims, operand and output indices are 0-based. Sizes are in elements unless the name says bytes.
+ *   Structs    Every struct that the caller fills starts with struct_size = sizeof(it); nkl_*_init does that and sets
+ * defaults. Numbers    Axes, dims, operand and output indices are 0-based. Sizes are in elements unless the name says
+ * bytes.
  */
 #ifndef NKILUA_H
 #define NKILUA_H
@@ -44,24 +46,24 @@
 extern "C" {
 #endif
 
-/* ---- status and errors ---------------------------------------------------------------------------------------------- */
+/* ---- status and errors --------------------------------------------------------------------------------------- */
 
 /* Values are ABI and are never renumbered. */
 typedef enum nkl_status {
   NKL_OK = 0,
   NKL_ERR_NOMEM = -1,
-  NKL_ERR_ARG = -2,         /* misuse of this interface, or a wrong command-line value */
-  NKL_ERR_IO = -3,          /* a file cannot be read or written */
-  NKL_ERR_FORMAT = -4,      /* a file, JSON, base64 or IR text is malformed */
-  NKL_ERR_SYNTAX = -5,      /* Lua source does not compile */
-  NKL_ERR_SCRIPT = -6,      /* a Lua error at run time */
-  NKL_ERR_TRACE = -7,       /* an illegal kernel: shape, dtype, buffer, partition count ... */
-  NKL_ERR_SIM = -8,         /* a fault while simulating: index out of range, read before write under strict ... */
-  NKL_ERR_LIMIT = -9,       /* an instruction, memory or time budget is used up */
-  NKL_ERR_CANCELLED = -10,  /* nkl_interrupt */
+  NKL_ERR_ARG = -2,        /* misuse of this interface, or a wrong command-line value */
+  NKL_ERR_IO = -3,         /* a file cannot be read or written */
+  NKL_ERR_FORMAT = -4,     /* a file, JSON, base64 or IR text is malformed */
+  NKL_ERR_SYNTAX = -5,     /* Lua source does not compile */
+  NKL_ERR_SCRIPT = -6,     /* a Lua error at run time */
+  NKL_ERR_TRACE = -7,      /* an illegal kernel: shape, dtype, buffer, partition count ... */
+  NKL_ERR_SIM = -8,        /* a fault while simulating: index out of range, read before write under strict ... */
+  NKL_ERR_LIMIT = -9,      /* an instruction, memory or time budget is used up */
+  NKL_ERR_CANCELLED = -10, /* nkl_interrupt */
   NKL_ERR_UNSUPPORTED = -11,
-  NKL_ERR_HOST = -12,       /* a callback of the host failed */
-  NKL_ERR_INTERNAL = -13    /* our fault */
+  NKL_ERR_HOST = -12,    /* a callback of the host failed */
+  NKL_ERR_INTERNAL = -13 /* our fault */
 } nkl_status;
 
 /* One error. All pointers are never NULL ("" when unknown). */
@@ -80,7 +82,8 @@ typedef struct nkl_error_buf {
   nkl_error error;
   void *reserved;
 } nkl_error_buf;
-#define NKL_ERROR_BUF_INIT {{NKL_OK, "", "", "", "", "", 0}, NULL}
+#define NKL_ERROR_BUF_INIT \
+  { {NKL_OK, "", "", "", "", "", 0}, NULL }
 NKL_API void nkl_error_buf_free(nkl_error_buf *e);
 
 /* Bytes filled by nkl_*, freed by nkl_buf_free; data has a NUL after size bytes. */
@@ -89,29 +92,47 @@ typedef struct nkl_buf {
   size_t size;
   void *reserved;
 } nkl_buf;
-#define NKL_BUF_INIT {NULL, 0, NULL}
+#define NKL_BUF_INIT \
+  { NULL, 0, NULL }
 NKL_API void nkl_buf_free(nkl_buf *b);
 
-NKL_API int nkl_version_number(void);         /* of the library at run time; compare with NKL_VERSION_NUMBER */
-NKL_API const char *nkl_version_string(void); /* static */
+NKL_API int nkl_version_number(void);              /* of the library at run time; compare with NKL_VERSION_NUMBER */
+NKL_API const char *nkl_version_string(void);      /* static */
 NKL_API const char *nkl_status_name(nkl_status s); /* static, "NKL_ERR_TRACE" */
 
-/* ---- opaque types ------------------------------------------------------------------------------------------------------ */
+/* ---- opaque types -------------------------------------------------------------------------------------------- */
 typedef struct nkl_ctx nkl_ctx;         /* owns one Lua state */
 typedef struct nkl_kernel nkl_kernel;   /* a kernel of a context; ref-counted; must be released before nkl_close */
 typedef struct nkl_program nkl_program; /* an artifact: one immutable specialization */
 typedef struct nkl_tensor nkl_tensor;   /* an array of the host's or of nkilua's */
 
-/* ---- element types -------------------------------------------------------------------------------------------------------- */
+/* ---- element types ------------------------------------------------------------------------------------------- */
 typedef enum nkl_dtype {
-  NKL_INVALID = 0, NKL_BOOL, NKL_U8, NKL_I8, NKL_U16, NKL_I16, NKL_U32, NKL_I32, NKL_F32, NKL_BF16, NKL_F16, NKL_TF32,
-  NKL_F8E4M3, NKL_F8E5M2, NKL_F8E4M3FN, NKL_F8E8M0FNU, NKL_F8E5M2_X4, NKL_F8E4M3FN_X4, NKL_F4E2M1FN_X4
+  NKL_INVALID = 0,
+  NKL_BOOL,
+  NKL_U8,
+  NKL_I8,
+  NKL_U16,
+  NKL_I16,
+  NKL_U32,
+  NKL_I32,
+  NKL_F32,
+  NKL_BF16,
+  NKL_F16,
+  NKL_TF32,
+  NKL_F8E4M3,
+  NKL_F8E5M2,
+  NKL_F8E4M3FN,
+  NKL_F8E8M0FNU,
+  NKL_F8E5M2_X4,
+  NKL_F8E4M3FN_X4,
+  NKL_F4E2M1FN_X4
 } nkl_dtype;
-NKL_API size_t nkl_dtype_size(nkl_dtype d);                           /* bytes; 0 for NKL_INVALID */
-NKL_API const char *nkl_dtype_name(nkl_dtype d);                      /* static, "bfloat16" */
-NKL_API nkl_dtype nkl_dtype_parse(const char *name, size_t len);      /* NKI, HLO or MLIR name; NKL_INVALID when unknown */
+NKL_API size_t nkl_dtype_size(nkl_dtype d);                      /* bytes; 0 for NKL_INVALID */
+NKL_API const char *nkl_dtype_name(nkl_dtype d);                 /* static, "bfloat16" */
+NKL_API nkl_dtype nkl_dtype_parse(const char *name, size_t len); /* NKI, HLO or MLIR name; NKL_INVALID when unknown */
 
-/* ---- contexts --------------------------------------------------------------------------------------------------------------- */
+/* ---- contexts ------------------------------------------------------------------------------------------------ */
 
 /* Same contract as lua_Alloc: nsize 0 frees; NULL on failure. Must outlive every handle. */
 typedef void *(*nkl_alloc_fn)(void *ud, void *ptr, size_t osize, size_t nsize);
@@ -119,42 +140,43 @@ typedef void *(*nkl_alloc_fn)(void *ud, void *ptr, size_t osize, size_t nsize);
 typedef void (*nkl_write_fn)(void *ud, const char *text, size_t len);
 
 enum {
-  NKL_OPT_IGNORE_ENV = 1u << 0,  /* LUA_PATH* and LUA_CPATH* are not read. LUA_INIT never is: that is the command's business */
-  NKL_OPT_STRICT = 1u << 1       /* simulation: a read of never-written elements is an error */
+  NKL_OPT_IGNORE_ENV =
+      1u << 0, /* LUA_PATH* and LUA_CPATH* are not read. LUA_INIT never is: that is the command's business */
+  NKL_OPT_STRICT = 1u << 1 /* simulation: a read of never-written elements is an error */
 };
 typedef struct nkl_options {
   uint32_t struct_size;
   uint32_t flags;
-  nkl_alloc_fn alloc;      /* NULL: realloc and free */
+  nkl_alloc_fn alloc; /* NULL: realloc and free */
   void *alloc_ud;
-  nkl_write_fn write;      /* NULL: standard output */
+  nkl_write_fn write; /* NULL: standard output */
   void *write_ud;
-  nkl_write_fn warn;       /* warnings and reports; NULL: standard error */
+  nkl_write_fn warn; /* warnings and reports; NULL: standard error */
   void *warn_ud;
-  const char *target;      /* "trn2" ...; NULL: NEURON_PLATFORM_TARGET_OVERRIDE, else the machine, else trn1 as a fallback */
-  uint64_t memory_limit;   /* bytes of the Lua state; 0: none */
+  const char *target; /* "trn2" ...; NULL: NEURON_PLATFORM_TARGET_OVERRIDE, else the machine, else trn1 as a fallback */
+  uint64_t memory_limit; /* bytes of the Lua state; 0: none */
 } nkl_options;
 NKL_API void nkl_options_init(nkl_options *o);
 
-/* Opens a context with the standard Lua libraries and the nki modules. *out is set even on error when possible, so that nkl_last_error can
-   be read; close it in any case. */
+/* Opens a context with the standard Lua libraries and the nki modules. *out is set even on error when possible, so that
+   nkl_last_error can be read; close it in any case. */
 NKL_API NKL_NODISCARD nkl_status nkl_open(nkl_ctx **out, const nkl_options *o /* NULL: defaults */);
 NKL_API void nkl_close(nkl_ctx *c);
 NKL_API const nkl_error *nkl_last_error(const nkl_ctx *c); /* never NULL; valid until the next call on c */
-/* Stops the running script or simulation as soon as possible with NKL_ERR_CANCELLED, also inside coroutines and loops of pcall. With
-   nothing running, the next call is stopped. Callable from any thread and from signal handlers, until nkl_close begins. A C function that a
-   script calls, such as io.read or string.find, is left first. */
+/* Stops the running script or simulation as soon as possible with NKL_ERR_CANCELLED, also inside coroutines and loops
+   of pcall. With nothing running, the next call is stopped. Callable from any thread and from signal handlers, until
+   nkl_close begins. A C function that a script calls, such as io.read or string.find, is left first. */
 NKL_API void nkl_interrupt(nkl_ctx *c);
 
-/* ---- scripts ---------------------------------------------------------------------------------------------------------------- */
+/* ---- scripts ------------------------------------------------------------------------------------------------- */
 
-/* Runs a script (text only, never bytecode; a first line starting with # is skipped) and keeps what it returns: a kernel, or a
-   table of kernels, see nkl_get_kernel. With argv, the words behind script_index become `...`, and all of them the table `arg`
-   (arg[0] = argv[script_index], arg[-1] the word before it). A missing file is NKL_ERR_IO. */
+/* Runs a script (text only, never bytecode; a first line starting with # is skipped) and keeps what it returns: a
+   kernel, or a table of kernels, see nkl_get_kernel. With argv, the words behind script_index become `...`, and all of
+   them the table `arg` (arg[0] = argv[script_index], arg[-1] the word before it). A missing file is NKL_ERR_IO. */
 typedef struct nkl_script {
   uint32_t struct_size;
-  const char *path;        /* file, "-" for standard input; ignored when source is set */
-  const char *source;      /* source text, may contain NUL */
+  const char *path;   /* file, "-" for standard input; ignored when source is set */
+  const char *source; /* source text, may contain NUL */
   size_t source_len;
   const char *chunkname;   /* name for source, as luaL_loadbuffer takes it ("=name", "@file") */
   const char *const *argv; /* the whole command line, or NULL */
@@ -170,25 +192,26 @@ NKL_API NKL_NODISCARD nkl_status nkl_require(nkl_ctx *c, const char *name, const
 NKL_API NKL_NODISCARD nkl_status nkl_set_arg(nkl_ctx *c, const char *const *argv, int argc, int script_index);
 NKL_API void nkl_warnings(nkl_ctx *c, int on); /* lua -W */
 
-/* One line or chunk of an interactive session. The text is tried as an expression first, whose values come as text ready to show.
-   *incomplete is set when more lines could complete it; then nothing ran. The first call sets the global function help(topic) unless there is
-   a global of that name. */
-NKL_API NKL_NODISCARD nkl_status nkl_eval(nkl_ctx *c, const char *src, size_t len, const char *chunkname, int *incomplete, nkl_buf *out);
+/* One line or chunk of an interactive session. The text is tried as an expression first, whose values come as text
+   ready to show. *incomplete is set when more lines could complete it; then nothing ran. The first call sets the global
+   function help(topic) unless there is a global of that name. */
+NKL_API NKL_NODISCARD nkl_status nkl_eval(nkl_ctx *c, const char *src, size_t len, const char *chunkname,
+                                          int *incomplete, nkl_buf *out);
 /* Completions of the word that ends at src[len): '\n'-separated, sorted; runs no metamethods. */
 NKL_API NKL_NODISCARD nkl_status nkl_complete(nkl_ctx *c, const char *src, size_t len, nkl_buf *out);
-/* Text of help(topic): an instruction ("nisa.activation"), a function ("nl.load"), a method of tensors, a dtype, an error id; NULL lists the
-   topics. An unknown topic is NKL_ERR_ARG and names the nearest. */
+/* Text of help(topic): an instruction ("nisa.activation"), a function ("nl.load"), a method of tensors, a dtype, an
+   error id; NULL lists the topics. An unknown topic is NKL_ERR_ARG and names the nearest. */
 NKL_API NKL_NODISCARD nkl_status nkl_help(nkl_ctx *c, const char *topic, nkl_buf *out);
-/* Runs busted in this process; argv[0] is the program's name, the rest busted's own arguments. Returns NKL_OK when all passed. Ends the
-   process with status 1 when a spec fails, as busted does. */
+/* Runs busted in this process; argv[0] is the program's name, the rest busted's own arguments. Returns NKL_OK when all
+   passed. Ends the process with status 1 when a spec fails, as busted does. */
 NKL_API NKL_NODISCARD nkl_status nkl_run_specs(nkl_ctx *c, const char *const *argv, int argc);
 
-/* ---- tensors ------------------------------------------------------------------------------------------------------------------ */
+/* ---- tensors ------------------------------------------------------------------------------------------------- */
 #define NKL_MAX_RANK 8
 typedef struct nkl_tensor_desc {
   uint32_t struct_size;
   nkl_dtype dtype;
-  int32_t rank;                       /* 0..NKL_MAX_RANK */
+  int32_t rank; /* 0..NKL_MAX_RANK */
   int64_t shape[NKL_MAX_RANK];
   int64_t byte_strides[NKL_MAX_RANK]; /* all 0: C-contiguous */
   void *data;
@@ -198,14 +221,20 @@ NKL_API void nkl_tensor_desc_init(nkl_tensor_desc *d);
 /* Copies d->data, or zero-fills when it is NULL. */
 NKL_API NKL_NODISCARD nkl_status nkl_tensor_new(nkl_ctx *c, const nkl_tensor_desc *d, nkl_tensor **out);
 /* Borrows d->data (C-contiguous) until release(ud, data) is called; release may be NULL. */
-NKL_API NKL_NODISCARD nkl_status nkl_tensor_wrap(nkl_ctx *c, const nkl_tensor_desc *d, void (*release)(void *ud, void *data), void *ud, nkl_tensor **out);
+NKL_API NKL_NODISCARD nkl_status nkl_tensor_wrap(nkl_ctx *c, const nkl_tensor_desc *d,
+                                                 void (*release)(void *ud, void *data), void *ud, nkl_tensor **out);
 NKL_API nkl_tensor *nkl_tensor_retain(nkl_tensor *t);
 NKL_API void nkl_tensor_release(nkl_tensor *t);
 NKL_API void nkl_tensor_describe(const nkl_tensor *t, nkl_tensor_desc *out); /* data is lent */
-/* Reads .npy, .npz and .safetensors. member NULL: the only one. dtype NKL_INVALID: as the file says; a file of 64-bit numbers or of raw
-   bytes (NumPy's V2) needs one. Numbers are converted, to integers only when every value fits; raw bytes are taken as they are. */
-NKL_API NKL_NODISCARD nkl_status nkl_tensor_load(nkl_ctx *c, const char *path, const char *member, nkl_dtype dtype, nkl_tensor **out);
-/* One file to write: one tensor for .npy and "-" (standard output, as .npy), several with names for .npz and .safetensors. */
+/* Reads .npy, .npz and .safetensors. member NULL: the only one. dtype NKL_INVALID: as the file says; a file of 64-bit
+   numbers or of raw bytes (NumPy's V2) needs one. Numbers are converted, to integers only when every value fits; raw
+   bytes are taken as they are. */
+NKL_API NKL_NODISCARD nkl_status nkl_tensor_load(nkl_ctx *c, const char *path, const char *member, nkl_dtype dtype,
+                                                 nkl_tensor **out);
+/* The same for a word of the VALUE grammar: "a.npy:f32", "b.npz:name", "w.safetensors:name:bf16". */
+NKL_API NKL_NODISCARD nkl_status nkl_tensor_load_word(nkl_ctx *c, const char *word, nkl_tensor **out);
+/* One file to write: one tensor for .npy and "-" (standard output, as .npy), several with names for .npz and
+ * .safetensors. */
 typedef struct nkl_file {
   const char *path;
   nkl_tensor *const *tensors;
@@ -214,24 +243,28 @@ typedef struct nkl_file {
 } nkl_file;
 /* Writes the files, all or none: each is complete under a temporary name before the first takes its place. */
 NKL_API NKL_NODISCARD nkl_status nkl_tensor_save(nkl_ctx *c, const nkl_file *files, size_t n);
-/* One line: "x float32[128,512] min -3.1 max 2.9 mean 0.01" and its values, when they are few, else the four corners of its first matrix. min, max
-   and mean leave NaNs out, whose number is added when there are any. json 1: the same as a JSON object. */
-NKL_API NKL_NODISCARD nkl_status nkl_tensor_summary(nkl_ctx *c, const nkl_tensor *t, const char *name, int json, nkl_buf *out);
-/* *mismatches counts the elements with |a-b| > atol + rtol*|b|; NaN equals NaN only, infinities equal themselves. report: one line, the largest
-   differences and the first mismatch. Shapes and dtypes must agree (NKL_ERR_ARG). */
-NKL_API NKL_NODISCARD nkl_status nkl_tensor_compare(nkl_ctx *c, const nkl_tensor *actual, const nkl_tensor *desired, double rtol, double atol, int64_t *mismatches, nkl_buf *report);
+/* One line: "x float32[128,512] min -3.1 max 2.9 mean 0.01" and its values, when they are few, else the four corners of
+   its first matrix. min, max and mean leave NaNs out, whose number is added when there are any. json 1: the same as a
+   JSON object. */
+NKL_API NKL_NODISCARD nkl_status nkl_tensor_summary(nkl_ctx *c, const nkl_tensor *t, const char *name, int json,
+                                                    nkl_buf *out);
+/* *mismatches counts the elements with |a-b| > atol + rtol*|b|; NaN equals NaN only, infinities equal themselves.
+   report: one line, the largest differences and the first mismatch. Shapes and dtypes must agree (NKL_ERR_ARG). */
+NKL_API NKL_NODISCARD nkl_status nkl_tensor_compare(nkl_ctx *c, const nkl_tensor *actual, const nkl_tensor *desired,
+                                                    double rtol, double atol, int64_t *mismatches, nkl_buf *report);
 
 /* Whole files as bytes, "-" is standard input or output; written complete or not at all. */
 NKL_API NKL_NODISCARD nkl_status nkl_file_read(nkl_ctx *c, const char *path, nkl_buf *out);
 NKL_API NKL_NODISCARD nkl_status nkl_file_write(nkl_ctx *c, const char *path, const char *data, size_t n);
 
-/* ---- host frameworks: the three hooks -------------------------------------------------------------------------------------------- */
+/* ---- host frameworks: the three hooks ------------------------------------------------------------------------ */
 typedef struct nkl_framework {
   uint32_t struct_size;
   const char *name;
   void *ud;
-  int (*is_framework_tensor)(void *ud, const void *obj);       /* 1: a tensor; 0: then it is no legal argument */
-  nkl_status (*map_framework_tensor)(void *ud, const void *obj, int32_t *rank, int64_t shape[NKL_MAX_RANK], const void **host_dtype);
+  int (*is_framework_tensor)(void *ud, const void *obj); /* 1: a tensor; 0: then it is no legal argument */
+  nkl_status (*map_framework_tensor)(void *ud, const void *obj, int32_t *rank, int64_t shape[NKL_MAX_RANK],
+                                     const void **host_dtype);
   nkl_dtype (*translate_to_neuron_dtype)(void *ud, const void *host_dtype); /* NKL_INVALID: unsupported */
   /* optional, for nkl_call: the tensor's own bytes */
   nkl_status (*map_data)(void *ud, void *obj, int writable, nkl_tensor_desc *out);
@@ -241,8 +274,9 @@ typedef struct nkl_framework {
 NKL_API void nkl_framework_init(nkl_framework *f);
 NKL_API NKL_NODISCARD nkl_status nkl_set_framework(nkl_ctx *c, const nkl_framework *f /* copied; NULL clears */);
 
-/* ---- kernels ------------------------------------------------------------------------------------------------------------------------ */
-/* A kernel that the last loaded script returned: name NULL when it returned one kernel or a table of one, else its key in that table. */
+/* ---- kernels ------------------------------------------------------------------------------------------------- */
+/* A kernel that the last loaded script returned: name NULL when it returned one kernel or a table of one, else its key
+ * in that table. */
 NKL_API NKL_NODISCARD nkl_status nkl_get_kernel(nkl_ctx *c, const char *name, nkl_kernel **out);
 NKL_API nkl_kernel *nkl_kernel_retain(nkl_kernel *k);
 NKL_API void nkl_kernel_release(nkl_kernel *k);
@@ -251,7 +285,17 @@ NKL_API const char *nkl_kernel_param_name(const nkl_kernel *k, int i); /* lent *
 /* Names of the kernels in the table that the last script returned, '\n'-separated; "" when it returned one kernel. */
 NKL_API NKL_NODISCARD nkl_status nkl_kernel_names(nkl_ctx *c, nkl_buf *out);
 
-typedef enum nkl_arg_kind { NKL_ARG_NIL, NKL_ARG_BOOL, NKL_ARG_INT, NKL_ARG_NUM, NKL_ARG_STR, NKL_ARG_TUPLE, NKL_ARG_TENSOR, NKL_ARG_DECL, NKL_ARG_FRAMEWORK } nkl_arg_kind;
+typedef enum nkl_arg_kind {
+  NKL_ARG_NIL,
+  NKL_ARG_BOOL,
+  NKL_ARG_INT,
+  NKL_ARG_NUM,
+  NKL_ARG_STR,
+  NKL_ARG_TUPLE,
+  NKL_ARG_TENSOR,
+  NKL_ARG_DECL,
+  NKL_ARG_FRAMEWORK
+} nkl_arg_kind;
 typedef struct nkl_arg {
   const char *name; /* NULL: positional */
   nkl_arg_kind kind;
@@ -259,15 +303,24 @@ typedef struct nkl_arg {
     int b;
     int64_t i;
     double n;
-    struct { const char *p; size_t len; } s;
-    struct { const struct nkl_arg *items; size_t n; } tuple;
-    nkl_tensor *t;                  /* shape, dtype and (for simulation) data */
-    const nkl_tensor_desc *decl;    /* shape and dtype only */
-    void *obj;                      /* an object of the framework */
+    struct {
+      const char *p;
+      size_t len;
+    } s;
+    struct {
+      const struct nkl_arg *items;
+      size_t n;
+    } tuple;
+    nkl_tensor *t;               /* shape, dtype and (for simulation) data */
+    const nkl_tensor_desc *decl; /* shape and dtype only */
+    void *obj;                   /* an object of the framework */
   } u;
 } nkl_arg;
 
-typedef struct nkl_opt { const char *key; nkl_arg value; } nkl_opt; /* bool, int, num or str */
+typedef struct nkl_opt {
+  const char *key;
+  nkl_arg value;
+} nkl_opt; /* bool, int, num or str */
 typedef struct nkl_request {
   uint32_t struct_size;
   nkl_kernel *kernel;
@@ -282,25 +335,33 @@ NKL_API void nkl_request_init(nkl_request *r);
 /* The cached artifact for this signature, or a new one (the body is re-executed). */
 NKL_API NKL_NODISCARD nkl_status nkl_specialize(nkl_ctx *c, const nkl_request *r, nkl_program **out);
 
-/* Command-line words "name=VALUE" or "VALUE" bound to the parameters of k: files are read, shapes are filled as the VALUE grammar says
-   (docs/command.md). shapes_only: tensors become declarations, nothing is filled. seed: of fills that name none. The result holds one named
-   argument per word and lives until nkl_bound_free; its tensors are lent. */
+/* Command-line words "name=VALUE" or "VALUE" bound to the parameters of k: files are read, shapes are filled as the
+   VALUE grammar says (docs/command.md). shapes_only: tensors become declarations, nothing is filled. seed: of fills
+   that name none. The result holds one named argument per word and lives until nkl_bound_free; its tensors are lent. */
 typedef struct nkl_bound nkl_bound;
-typedef struct nkl_bind_options { uint32_t struct_size; int shapes_only; uint64_t seed; } nkl_bind_options;
+typedef struct nkl_bind_options {
+  uint32_t struct_size;
+  int shapes_only;
+  uint64_t seed;
+} nkl_bind_options;
 NKL_API void nkl_bind_options_init(nkl_bind_options *o);
-NKL_API NKL_NODISCARD nkl_status nkl_bind_words(nkl_ctx *c, const nkl_kernel *k, const char *const *words, size_t n, const nkl_bind_options *o, nkl_bound **out);
-/* The same for a program without its source. Tensors go to its inputs; a constant must be the one the program was specialized with, by name or
-   in order. */
-NKL_API NKL_NODISCARD nkl_status nkl_bind_program(nkl_ctx *c, const nkl_program *p, const char *const *words, size_t n, const nkl_bind_options *o, nkl_bound **out);
+NKL_API NKL_NODISCARD nkl_status nkl_bind_words(nkl_ctx *c, const nkl_kernel *k, const char *const *words, size_t n,
+                                                const nkl_bind_options *o, nkl_bound **out);
+/* The same for a program without its source. Tensors go to its inputs; a constant must be the one the program was
+   specialized with, by name or in order. */
+NKL_API NKL_NODISCARD nkl_status nkl_bind_program(nkl_ctx *c, const nkl_program *p, const char *const *words, size_t n,
+                                                  const nkl_bind_options *o, nkl_bound **out);
 NKL_API const nkl_arg *nkl_bound_args(const nkl_bound *b, size_t *n);
-/* The tensor of every input of p, in order, for nkl_sim.inputs: tensors[0..nkl_program_input_count(p)), lent. NKL_ERR_ARG names one that is
-   missing. */
-NKL_API NKL_NODISCARD nkl_status nkl_bound_inputs(nkl_ctx *c, const nkl_bound *b, const nkl_program *p, nkl_tensor **tensors);
+/* The tensor of every input of p, in order, for nkl_sim.inputs: tensors[0..nkl_program_input_count(p)), lent.
+   NKL_ERR_ARG names one that is missing. */
+NKL_API NKL_NODISCARD nkl_status nkl_bound_inputs(nkl_ctx *c, const nkl_bound *b, const nkl_program *p,
+                                                  nkl_tensor **tensors);
 NKL_API void nkl_bound_free(nkl_bound *b);
 
-/* ---- programs (artifacts) ------------------------------------------------------------------------------------------------------------ */
+/* ---- programs (artifacts) ------------------------------------------------------------------------------------ */
 /* Strict: decodes, parses and verifies; needs no context and no source. */
-NKL_API NKL_NODISCARD nkl_status nkl_program_decode(const char *backend_config, size_t len, nkl_program **out, nkl_error_buf *err);
+NKL_API NKL_NODISCARD nkl_status nkl_program_decode(const char *backend_config, size_t len, nkl_program **out,
+                                                    nkl_error_buf *err);
 NKL_API nkl_program *nkl_program_retain(nkl_program *p);
 NKL_API void nkl_program_release(nkl_program *p);
 
@@ -311,11 +372,17 @@ typedef enum nkl_format {
   NKL_FMT_HLO = 3,            /* HLO text */
   NKL_FMT_STABLEHLO = 4
 } nkl_format;
-NKL_API NKL_NODISCARD nkl_status nkl_program_render(const nkl_program *p, nkl_format f, nkl_buf *out, nkl_error_buf *err);
+NKL_API NKL_NODISCARD nkl_status nkl_program_render(const nkl_program *p, nkl_format f, nkl_buf *out,
+                                                    nkl_error_buf *err);
 
 /* A tensor that a program takes or gives; name is lent. */
-typedef struct nkl_io { const char *name; nkl_dtype dtype; int32_t rank; int64_t shape[NKL_MAX_RANK]; } nkl_io;
-NKL_API const char *nkl_program_name(const nkl_program *p);       /* func_name */
+typedef struct nkl_io {
+  const char *name;
+  nkl_dtype dtype;
+  int32_t rank;
+  int64_t shape[NKL_MAX_RANK];
+} nkl_io;
+NKL_API const char *nkl_program_name(const nkl_program *p); /* func_name */
 NKL_API const char *nkl_program_target(const nkl_program *p);
 NKL_API int nkl_program_target_is_fallback(const nkl_program *p);
 NKL_API const char *nkl_program_cache_key(const nkl_program *p); /* 32 hex digits; "" when decoded */
@@ -329,32 +396,41 @@ NKL_API size_t nkl_program_output_count(const nkl_program *p);
 NKL_API nkl_status nkl_program_input(const nkl_program *p, size_t i, nkl_io *out);
 NKL_API nkl_status nkl_program_output(const nkl_program *p, size_t i, nkl_io *out);
 NKL_API size_t nkl_program_alias_count(const nkl_program *p);
-NKL_API nkl_status nkl_program_alias(const nkl_program *p, size_t i, int32_t *operand, int32_t *output); /* ordered by output */
+NKL_API nkl_status nkl_program_alias(const nkl_program *p, size_t i, int32_t *operand,
+                                     int32_t *output); /* ordered by output */
 
-/* ---- simulation ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- simulation ---------------------------------------------------------------------------------------------- */
 typedef struct nkl_sim {
   uint32_t struct_size;
-  nkl_tensor *const *inputs;  /* one per input of the program */
+  nkl_tensor *const *inputs; /* one per input of the program */
   size_t ninputs;
   int strict;
-  int in_place;               /* aliased inputs are updated in place; else they are never written */
-  nkl_write_fn print;         /* device_print; NULL: standard output */
+  int in_place;       /* aliased inputs are updated in place; else they are never written */
+  nkl_write_fn print; /* device_print; NULL: standard output */
   void *print_ud;
-  nkl_write_fn warn;          /* reports; NULL: standard error */
+  nkl_write_fn warn; /* reports; NULL: standard error */
   void *warn_ud;
-  nkl_ctx *interrupt;         /* context whose nkl_interrupt stops the run, or NULL */
+  nkl_ctx *interrupt; /* context whose nkl_interrupt stops the run, or NULL */
 } nkl_sim;
 NKL_API void nkl_sim_init(nkl_sim *s);
-/* Runs p. outputs[0..nkl_program_output_count) receive new tensors, or, in place, the retained input that the kernel wrote. On an error they are
-   NULL and no input has changed. Needs no context. The environment variable NKI_PRECISE_FP=0 keeps narrow floats as f32. */
-NKL_API NKL_NODISCARD nkl_status nkl_simulate(const nkl_program *p, const nkl_sim *s, nkl_tensor **outputs, nkl_error_buf *err);
-/* Specializes and runs in one go on the tensors of the request: NKL_ARG_TENSOR, or NKL_ARG_FRAMEWORK with map_data. s: inputs are ignored; NULL:
-   defaults. outputs: room for max tensors; *n how many there are, NKL_ERR_ARG when more than max. In place, a framework's own buffers are
-   written and unmap_data is told so. */
-NKL_API NKL_NODISCARD nkl_status nkl_call(nkl_ctx *c, const nkl_request *r, const nkl_sim *s, nkl_tensor **outputs, size_t max, size_t *n);
+/* Runs p. outputs[0..nkl_program_output_count) receive new tensors, or, in place, the retained input that the kernel
+   wrote. On an error they are NULL and no input has changed. Needs no context. The environment variable
+   NKI_PRECISE_FP=0 keeps narrow floats as f32. */
+NKL_API NKL_NODISCARD nkl_status nkl_simulate(const nkl_program *p, const nkl_sim *s, nkl_tensor **outputs,
+                                              nkl_error_buf *err);
+/* Specializes and runs in one go on the tensors of the request: NKL_ARG_TENSOR, or NKL_ARG_FRAMEWORK with map_data. s:
+   inputs are ignored; NULL: defaults. outputs: room for max tensors; *n how many there are, NKL_ERR_ARG when more than
+   max. In place, a framework's own buffers are written and unmap_data is told so. */
+NKL_API NKL_NODISCARD nkl_status nkl_call(nkl_ctx *c, const nkl_request *r, const nkl_sim *s, nkl_tensor **outputs,
+                                          size_t max, size_t *n);
 
-/* ---- tables: for tools and editors ----------------------------------------------------------------------------------------------------- */
-typedef enum nkl_table { NKL_TABLE_OPS = 0, NKL_TABLE_ERRORS = 1, NKL_TABLE_DTYPES = 2, NKL_TABLE_TARGETS = 3 } nkl_table;
+/* ---- tables: for tools and editors --------------------------------------------------------------------------- */
+typedef enum nkl_table {
+  NKL_TABLE_OPS = 0,
+  NKL_TABLE_ERRORS = 1,
+  NKL_TABLE_DTYPES = 2,
+  NKL_TABLE_TARGETS = 3
+} nkl_table;
 /* Markdown (json 0) or JSON (json 1) of a table of the program: the source of docs/ops.md and docs/errors.md. */
 NKL_API NKL_NODISCARD nkl_status nkl_render_table(nkl_table t, int json, nkl_buf *out, nkl_error_buf *err);
 

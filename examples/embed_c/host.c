@@ -1,5 +1,5 @@
-/* host.c -- a C program that loads a kernel, specializes it for shapes, looks at the result and runs it on its own memory. C11 and C++11.
-     embed_c examples/inplace_update.lua */
+/* host.c -- a C program that loads a kernel, specializes it for shapes, looks at the result and runs it on its own
+   memory. C11 and C++11. embed_c examples/inplace_update.lua */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,8 @@ static void describe(const nkl_program *p) {
   nkl_buf_free(&config);
   for (size_t i = 0; i < nkl_program_alias_count(p); i++) {
     int32_t operand = 0, output = 0;
-    if (nkl_program_alias(p, i, &operand, &output) == NKL_OK) printf("alias operand %" PRId32 " output %" PRId32 "\n", operand, output);
+    if (nkl_program_alias(p, i, &operand, &output) == NKL_OK)
+      printf("alias operand %" PRId32 " output %" PRId32 "\n", operand, output);
   }
 }
 
@@ -46,8 +47,8 @@ static int train(nkl_ctx *c, const char *script) {
   nkl_program *program = NULL;
   nkl_tensor *inputs[2] = {NULL, NULL}, *output = NULL;
   nkl_error_buf err = NKL_ERROR_BUF_INIT;
-  int ok = check(c, nkl_load_file(c, script)) && check(c, nkl_get_kernel(c, NULL, &kernel)) && wrap(c, weights, &inputs[0]) &&
-           wrap(c, grad, &inputs[1]);
+  int ok = check(c, nkl_load_file(c, script)) && check(c, nkl_get_kernel(c, NULL, &kernel)) &&
+           wrap(c, weights, &inputs[0]) && wrap(c, grad, &inputs[1]);
   nkl_arg args[3];
   memset(args, 0, sizeof args);
   args[0].kind = args[1].kind = NKL_ARG_TENSOR;
@@ -86,6 +87,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < ROWS * COLS; i++) weights[i] = (float)i, grad[i] = 2;
   int ok = argc == 2 && check(c, nkl_open(&c, NULL)) && train(c, argv[1]);
   nkl_close(c);
-  if (ok) printf("weights %.1f %.1f ... %.1f\n", (double)weights[0], (double)weights[1], (double)weights[ROWS * COLS - 1]);
+  if (ok)
+    printf("weights %.1f %.1f ... %.1f\n", (double)weights[0], (double)weights[1], (double)weights[ROWS * COLS - 1]);
   return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,7 @@
--- repl.lua: what an interactive session shows and offers. The standard functions are taken now: a script may change the globals later.
-local getmetatable, rawget, next, type, tostring, pcall, select = debug.getmetatable, rawget, next, type, tostring, pcall, select
-local ipairs, mathtype, globals = ipairs, math.type, _G
+-- repl.lua: what an interactive session shows and offers. The standard functions are taken now: a script may change the
+-- globals later.
+local getmetatable, rawget, next, type, tostring, pcall = debug.getmetatable, rawget, next, type, tostring, pcall
+local select, ipairs, mathtype, globals = select, ipairs, math.type, _G
 local concat, sort, rep, format, find, sub, gsub, gmatch, match =
   table.concat, table.sort, string.rep, string.format, string.find, string.sub, string.gsub, string.gmatch, string.match
 
@@ -11,7 +12,8 @@ local repl = {}
 local WIDTH, DEPTH, ITEMS = 100, 6, 200
 
 local keywords = {}
-for word in gmatch("and break do else elseif end false for function goto if in local nil not or repeat return then true until while", "%a+") do
+for word in gmatch([[and break do else elseif end false for function goto if in local nil not or repeat return then true
+    until while]], "%a+") do
   keywords[word] = true
 end
 

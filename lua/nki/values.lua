@@ -33,8 +33,8 @@ local constant = P {
   "value",
   value = P "nil" * word_end * Cc(NIL) + P "true" * word_end * Cc(true) + P "false" * word_end * Cc(false)
     + number + quoted '"' + quoted "'" + V "tuple",
-  tuple = P "{" * blank * Ct((V "value" * (blank * "," * blank * V "value") ^ 0) ^ -1) * (blank * ",") ^ -1 * blank * "}"
-    / function(list)
+  tuple = P "{" * blank * Ct((V "value" * (blank * "," * blank * V "value") ^ 0) ^ -1) * (blank * ",") ^ -1 * blank
+    * "}" / function(list)
       list.tuple = #list
       return list
     end,
@@ -64,8 +64,8 @@ local array = Ct(Cg(C(word), "dtype") * "[" * blank * Cg(shape, "shape") * blank
 
 local constant_only = constant * -1
 
-local FORMS = "a value is a number, true, false, nil, a quoted string, {2,2}, a tensor such as f32[128,512]:normal(1), or a file "
-  .. "a.npy, b.npz:name, w.safetensors:name"
+local FORMS = "a value is a number, true, false, nil, a quoted string, {2,2}, a tensor such as f32[128,512]:normal(1), "
+  .. "or a file a.npy, b.npz:name, w.safetensors:name"
 local FILLS = "a fill is :zeros, :ones, :iota, :full(3), :normal(seed) or :uniform(seed)"
 
 -- path, what follows it; the extension that comes first and is followed by the end or ':' decides.
@@ -82,8 +82,8 @@ end
 
 -- Is the word one that a dtype could have? Whether there is such a dtype is asked later.
 local dtype_like = {}
-for name in ([[bool pred i1 u8 s8 i8 u16 s16 i16 u32 s32 i32 u64 s64 i64 f32 f64 bf16 f16 fp16 half tf32 bool_ uint8 int8 uint16
-  int16 uint32 int32 uint64 int64 float32 float64 bfloat16 float16 tfloat32]]):gmatch "%S+" do
+for name in ([[bool pred i1 u8 s8 i8 u16 s16 i16 u32 s32 i32 u64 s64 i64 f32 f64 bf16 f16 fp16 half tf32 bool_ uint8
+  int8 uint16 int16 uint32 int32 uint64 int64 float32 float64 bfloat16 float16 tfloat32]]):gmatch "%S+" do
   dtype_like[name] = true
 end
 

@@ -110,11 +110,12 @@ static void inputs_change_only_when_in_place_is_asked_for(void **state) {
 
 static void shared_memory_is_not_updated_in_place(void **state) {
   (void)state;
-  static const char source[] = "local nki, nl = require 'nki', require 'nki.language'\n"
-                               "return nki.jit(function(x, y)\n"
-                               "  nl.store(x, nl.load(x) + nl.load(y))\n"
-                               "  return x\n"
-                               "end)";
+  static const char source[] =
+      "local nki, nl = require 'nki', require 'nki.language'\n"
+      "return nki.jit(function(x, y)\n"
+      "  nl.store(x, nl.load(x) + nl.load(y))\n"
+      "  return x\n"
+      "end)";
   nkl_tensor *in[] = {matrix(c, 2, 3, six), NULL}, *sum;
   nkl_error_buf err = NKL_ERROR_BUF_INIT;
   in[1] = in[0];
@@ -133,14 +134,14 @@ static void shared_memory_is_not_updated_in_place(void **state) {
   nkl_program_release(p);
 }
 
-#define HALF_WRITTEN                                                                   \
-  "local nki, nl = require 'nki', require 'nki.language'\n"                            \
-  "return nki.jit(function(x)\n"                                                       \
-  "  local t = nl.ndarray({2, 3}, x.dtype)\n"                                          \
-  "  t[{{0, 2}, {0, 2}}] = 1\n"                                                        \
-  "  local out = nl.ndarray(x.shape, x.dtype, {buffer = nl.shared_hbm})\n"             \
-  "  nl.store(out, t)\n"                                                               \
-  "  return out\n"                                                                     \
+#define HALF_WRITTEN                                                       \
+  "local nki, nl = require 'nki', require 'nki.language'\n"                \
+  "return nki.jit(function(x)\n"                                           \
+  "  local t = nl.ndarray({2, 3}, x.dtype)\n"                              \
+  "  t[{{0, 2}, {0, 2}}] = 1\n"                                            \
+  "  local out = nl.ndarray(x.shape, x.dtype, {buffer = nl.shared_hbm})\n" \
+  "  nl.store(out, t)\n"                                                   \
+  "  return out\n"                                                         \
   "end)"
 
 static void unwritten_elements_are_reported_or_refused(void **state) {
@@ -200,14 +201,15 @@ static void an_interrupt_stops_a_simulation(void **state) {
   nkl_tensor_release(in[1]);
 }
 
-/* ---- words ---------------------------------------------------------------------------------------------------------------- */
+/* ---- words --------------------------------------------------------------------------------------------------- */
 
 static void refuses(nkl_kernel *k, const char *word, const char *id, const char *part) {
   nkl_bound *b;
   assert_int_not_equal(nkl_bind_words(c, k, &word, 1, NULL, &b), NKL_OK);
   assert_null(b);
   assert_string_equal(nkl_last_error(c)->id, id);
-  if (!strstr(nkl_last_error(c)->message, part)) fail_msg("%s: '%s' is not in '%s'", word, part, nkl_last_error(c)->message);
+  if (!strstr(nkl_last_error(c)->message, part))
+    fail_msg("%s: '%s' is not in '%s'", word, part, nkl_last_error(c)->message);
 }
 
 static void wrong_words_get_one_clear_message(void **state) {
@@ -228,7 +230,8 @@ static void wrong_words_get_one_clear_message(void **state) {
                                          {"a=", "err_value", "a: ''"}};
   nkl_kernel *k = kernel_of(c, ADD_SCALED);
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) refuses(k, words[i][0], words[i][1], words[i][2]);
-  static const char *const twice[] = {"a=3", "a=4"}, *const behind[] = {"a=3", "4"}, *const surplus[] = {"1", "2", "3", "4"};
+  static const char *const twice[] = {"a=3", "a=4"}, *const behind[] = {"a=3", "4"},
+                           *const surplus[] = {"1", "2", "3", "4"};
   nkl_bound *b;
   assert_int_equal(nkl_bind_words(c, k, twice, 2, NULL, &b), NKL_ERR_ARG);
   assert_error(c, NKL_ERR_ARG, "err_word_twice", "'a=3' and 'a=4'");
@@ -303,8 +306,8 @@ static void a_program_takes_words_for_what_it_was_made_with(void **state) {
   nkl_arg args[] = {tensor_arg(in[0]), tensor_arg(in[1]), {.kind = NKL_ARG_NUM, .u.n = 2.5}};
   nkl_program *p;
   nkl_bound *b;
-  static const char *const words[] = {"f32[2,3]", "2.5", "f32[2,3]"}, *const other[] = {"scale=2"}, *const kind[] = {"a=3"},
-                    *const tensor[] = {"scale=f32[2]"};
+  static const char *const words[] = {"f32[2,3]", "2.5", "f32[2,3]"}, *const other[] = {"scale=2"},
+                           *const kind[] = {"a=3"}, *const tensor[] = {"scale=f32[2]"};
   assert_int_equal(specialize(c, k, args, 3, &p), NKL_OK);
   assert_int_equal(nkl_bind_program(c, p, words, 3, NULL, &b), NKL_OK);
   assert_int_equal(nkl_bound_inputs(c, b, p, inputs), NKL_OK);
@@ -326,7 +329,7 @@ static void a_program_takes_words_for_what_it_was_made_with(void **state) {
   nkl_kernel_release(k);
 }
 
-/* ---- a framework ------------------------------------------------------------------------------------------------------------- */
+/* ---- a framework --------------------------------------------------------------------------------------------- */
 
 typedef struct Object { /* a tensor of this host: two rows of three */
   const char *dtype;
@@ -336,7 +339,8 @@ typedef struct Object { /* a tensor of this host: two rows of three */
 
 static int is_object(void *ud, const void *obj) { return ud && *(const char *const *)obj != NULL; }
 
-static nkl_status map_object(void *ud, const void *obj, int32_t *rank, int64_t shape[NKL_MAX_RANK], const void **host_dtype) {
+static nkl_status map_object(void *ud, const void *obj, int32_t *rank, int64_t shape[NKL_MAX_RANK],
+                             const void **host_dtype) {
   (void)ud;
   const Object *o = obj;
   *rank = 2;
@@ -389,7 +393,8 @@ static void objects_of_a_framework_are_arguments(void **state) {
   f.map_framework_tensor = map_object;
   f.translate_to_neuron_dtype = translate;
   assert_int_equal(nkl_set_framework(c, &f), NKL_OK);
-  Object a = {"float", {1, 2, 3, 4, 5, 6}, 0, 0}, wide = {"double", {0}, 0, 0}, broken = {"broken", {0}, 0, 0}, none = {NULL, {0}, 0, 0};
+  Object a = {"float", {1, 2, 3, 4, 5, 6}, 0, 0}, wide = {"double", {0}, 0, 0}, broken = {"broken", {0}, 0, 0},
+         none = {NULL, {0}, 0, 0};
   nkl_kernel *k = kernel_of(c, DOUBLE_IN_PLACE);
   nkl_arg arg = object_arg(&a);
   nkl_program *p;

@@ -163,7 +163,7 @@ static void the_memory_of_scripts_can_be_limited(void **state) {
   nkl_close(c);
 }
 
-/* ---- sessions ------------------------------------------------------------------------------------------------------------ */
+/* ---- sessions ------------------------------------------------------------------------------------------------ */
 
 static void shows(nkl_ctx *c, const char *text, const char *want) {
   nkl_buf out;
@@ -214,10 +214,11 @@ static void completes(nkl_ctx *c, const char *text, const char *want) {
 static void names_are_completed_without_running_anything(void **state) {
   (void)state;
   nkl_ctx *c = open_quiet(NULL, NULL);
-  load_ok(c, "nl = require 'nki.language'\n"
-             "trap = setmetatable({}, {__index = function() error 'ran' end, __pairs = function() error 'ran' end})\n"
-             "trap2 = setmetatable({inner = 1}, {__index = {outer = print}})\n"
-             "word = 'x'\n");
+  load_ok(c,
+          "nl = require 'nki.language'\n"
+          "trap = setmetatable({}, {__index = function() error 'ran' end, __pairs = function() error 'ran' end})\n"
+          "trap2 = setmetatable({inner = 1}, {__index = {outer = print}})\n"
+          "word = 'x'\n");
   completes(c, "string.re", "string.rep\nstring.reverse");
   completes(c, "x = tab", "table");
   completes(c, "print(mat", "math");
@@ -236,9 +237,12 @@ static void names_are_completed_without_running_anything(void **state) {
 static void help_is_given_on_topics(void **state) {
   (void)state;
   nkl_ctx *c = open_quiet(NULL, NULL);
-  static const char *const topics[][2] = {{"nisa.activation", "nisa.activation(dst, op, data"}, {"activation", "nisa.activation("},
-                                          {"nl.add", "operator"},                        {"bfloat16", "1-8-7"},
-                                          {"tensor.permute", "Reorders"},                {"err_nomem", "out of memory"}};
+  static const char *const topics[][2] = {{"nisa.activation", "nisa.activation(dst, op, data"},
+                                          {"activation", "nisa.activation("},
+                                          {"nl.add", "operator"},
+                                          {"bfloat16", "1-8-7"},
+                                          {"tensor.permute", "Reorders"},
+                                          {"err_nomem", "out of memory"}};
   nkl_buf b;
   for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
     assert_int_equal(nkl_help(c, topics[i][0], &b), NKL_OK);
@@ -269,7 +273,7 @@ static void tables_are_rendered(void **state) {
   nkl_error_buf_free(&err);
 }
 
-/* ---- interrupts ------------------------------------------------------------------------------------------------------------ */
+/* ---- interrupts ---------------------------------------------------------------------------------------------- */
 
 static void *stop_soon(void *c) {
   usleep(50000);
@@ -285,7 +289,8 @@ static void stops(nkl_ctx *c, const char *source) {
   assert_int_equal(s, NKL_ERR_CANCELLED);
   assert_error(c, NKL_ERR_CANCELLED, "err_interrupted", "interrupted");
   load_ok(c, "local n = 0 for i = 1, 1000 do n = n + i end assert(n == 500500)"); /* and nothing is left of it */
-  load_ok(c, "assert(coroutine.wrap(function() local n = 0 for i = 1, 1000 do n = n + i end return n end)() == 500500)");
+  load_ok(c,
+          "assert(coroutine.wrap(function() local n = 0 for i = 1, 1000 do n = n + i end return n end)() == 500500)");
 }
 
 static void another_thread_stops_a_script(void **state) {
@@ -295,7 +300,9 @@ static void another_thread_stops_a_script(void **state) {
   stops(c, "coroutine.wrap(function() while true do end end)()");
   stops(c, "while true do pcall(function() while true do end end) end");
   stops(c, "while true do local co = coroutine.create(function() while true do end end) coroutine.resume(co) end");
-  stops(c, "while true do local t = {} for i = 1, 100 do t[i] = coroutine.wrap(function() coroutine.yield() end) t[i]() end end");
+  stops(c,
+        "while true do local t = {} for i = 1, 100 do t[i] = coroutine.wrap(function() coroutine.yield() end) t[i]() "
+        "end end");
   nkl_interrupt(c); /* with nothing running, the next call is stopped */
   assert_int_equal(load(c, "while true do end"), NKL_ERR_CANCELLED);
   load_ok(c, "return 1");
@@ -305,26 +312,27 @@ static void another_thread_stops_a_script(void **state) {
 static void coroutines_behave_as_lua_has_them(void **state) {
   (void)state;
   nkl_ctx *c = open_quiet(NULL, NULL);
-  load_ok(c, "local co = coroutine.wrap(function(a, b) local c = coroutine.yield(a + b) return c, nil, 'z' end)\n"
-             "assert(co(1, 2) == 3)\n"
-             "assert(select('#', co(9)) == 3)\n"
-             "local ok, e = pcall(co)\n"
-             "assert(not ok and e:find('cannot resume dead coroutine'), e)\n"
-             "ok, e = pcall(coroutine.wrap(function() error({code = 7}) end))\n"
-             "assert(not ok and e.code == 7)\n"
-             "ok, e = coroutine.resume(coroutine.running())\n"
-             "assert(not ok and e:find('cannot resume non%-suspended'))\n"
-             "local closed = 0\n"
-             "co = coroutine.create(function()\n"
-             "  local x <close> = setmetatable({}, {__close = function() closed = closed + 1 end})\n"
-             "  coroutine.yield()\n"
-             "end)\n"
-             "coroutine.resume(co)\n"
-             "assert(coroutine.close(co) and closed == 1 and coroutine.status(co) == 'dead')\n"
-             "ok, e = pcall(coroutine.close, 3)\n"
-             "assert(e:find('thread expected'))\n"
-             "ok, e = pcall(coroutine.resume, {})\n"
-             "assert(e:find('thread expected'))\n");
+  load_ok(c,
+          "local co = coroutine.wrap(function(a, b) local c = coroutine.yield(a + b) return c, nil, 'z' end)\n"
+          "assert(co(1, 2) == 3)\n"
+          "assert(select('#', co(9)) == 3)\n"
+          "local ok, e = pcall(co)\n"
+          "assert(not ok and e:find('cannot resume dead coroutine'), e)\n"
+          "ok, e = pcall(coroutine.wrap(function() error({code = 7}) end))\n"
+          "assert(not ok and e.code == 7)\n"
+          "ok, e = coroutine.resume(coroutine.running())\n"
+          "assert(not ok and e:find('cannot resume non%-suspended'))\n"
+          "local closed = 0\n"
+          "co = coroutine.create(function()\n"
+          "  local x <close> = setmetatable({}, {__close = function() closed = closed + 1 end})\n"
+          "  coroutine.yield()\n"
+          "end)\n"
+          "coroutine.resume(co)\n"
+          "assert(coroutine.close(co) and closed == 1 and coroutine.status(co) == 'dead')\n"
+          "ok, e = pcall(coroutine.close, 3)\n"
+          "assert(e:find('thread expected'))\n"
+          "ok, e = pcall(coroutine.resume, {})\n"
+          "assert(e:find('thread expected'))\n");
   nkl_close(c);
 }
 

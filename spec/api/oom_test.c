@@ -1,4 +1,5 @@
-/* oom_test.c -- spec/api: from the k-th allocation on there is no memory, for every k, and nothing leaks, crashes or succeeds by halves. */
+/* oom_test.c -- spec/api: from the k-th allocation on there is no memory, for every k, and nothing leaks, crashes or
+ * succeeds by halves. */
 #include "support.h"
 
 typedef struct Counter {
@@ -86,7 +87,8 @@ static void sweep(int once) {
   for (long limit = 0; limit < total; limit++) {
     nkl_status s = run_with(&k, limit, once);
     if (k.live != 0) fail_msg("%ld bytes are left when allocation %ld of %ld fails", k.live, limit, total);
-    if (s != NKL_ERR_NOMEM && s != NKL_OK) fail_msg("%s when allocation %ld of %ld fails", nkl_status_name(s), limit, total);
+    if (s != NKL_ERR_NOMEM && s != NKL_OK)
+      fail_msg("%s when allocation %ld of %ld fails", nkl_status_name(s), limit, total);
     if (s == NKL_OK && !once && limit < total / 2) fail_msg("success when allocation %ld of %ld fails", limit, total);
   }
 }
@@ -102,6 +104,7 @@ static void any_one_allocation_may_fail(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(memory_may_end_at_any_allocation), cmocka_unit_test(any_one_allocation_may_fail)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(memory_may_end_at_any_allocation),
+                                     cmocka_unit_test(any_one_allocation_may_fail)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static nkl_program *add_scaled(double scale, nkl_kernel **out) {
   return p;
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------------------------- */
+/* ---- kernels ------------------------------------------------------------------------------------------------- */
 
 static void no_kernel(const char *source, const char *name, const char *id, const char *part) {
   nkl_kernel *k;
@@ -56,8 +56,9 @@ static void kernels_are_found_in_what_a_script_returned(void **state) {
   no_kernel("", NULL, "err_no_kernel", "nothing");
   no_kernel("return {}", NULL, "err_no_kernel", "table without kernels");
   no_kernel(ADD_SCALED, "x", "err_kernel_choice", "'x'");
-  static const char table[] = "local nki = require 'nki'\nlocal function f(a) return a end\n"
-                              "return {second = nki.jit(f), first = nki.jit(f), other = 3}";
+  static const char table[] =
+      "local nki = require 'nki'\nlocal function f(a) return a end\n"
+      "return {second = nki.jit(f), first = nki.jit(f), other = 3}";
   no_kernel(table, NULL, "err_kernel_several", "first, second");
   no_kernel(table, "third", "err_kernel_choice", "first, second");
   no_kernel(table, "other", "err_kernel_choice", "'other'");
@@ -118,13 +119,19 @@ static void every_kind_of_constant_arrives(void **state) {
   nkl_kernel *k = kernel_of(c, source);
   nkl_program *p;
   nkl_tensor_desc d = desc_of(NKL_BF16, 2, (int64_t[]){4, 8});
-  nkl_arg inner = {.kind = NKL_ARG_BOOL}, items[3] = {{.kind = NKL_ARG_INT, .u.i = 1}, {.kind = NKL_ARG_STR}, {.kind = NKL_ARG_TUPLE}};
+  nkl_arg inner = {.kind = NKL_ARG_BOOL},
+          items[3] = {{.kind = NKL_ARG_INT, .u.i = 1}, {.kind = NKL_ARG_STR}, {.kind = NKL_ARG_TUPLE}};
   items[1].u.s.p = "y";
   items[1].u.s.len = 1;
   items[2].u.tuple.items = &inner;
   items[2].u.tuple.n = 1;
-  nkl_arg args[7] = {decl(&d), {.kind = NKL_ARG_NIL}, {.kind = NKL_ARG_BOOL, .u.b = 1}, {.kind = NKL_ARG_INT, .u.i = -7},
-                     {.kind = NKL_ARG_NUM, .u.n = 0.5}, {.kind = NKL_ARG_STR}, {.kind = NKL_ARG_TUPLE}};
+  nkl_arg args[7] = {decl(&d),
+                     {.kind = NKL_ARG_NIL},
+                     {.kind = NKL_ARG_BOOL, .u.b = 1},
+                     {.kind = NKL_ARG_INT, .u.i = -7},
+                     {.kind = NKL_ARG_NUM, .u.n = 0.5},
+                     {.kind = NKL_ARG_STR},
+                     {.kind = NKL_ARG_TUPLE}};
   args[5].u.s.p = "a\0b";
   args[5].u.s.len = 3;
   args[6].u.tuple.items = items;
@@ -174,7 +181,9 @@ static void faults_of_a_body_have_its_line_and_traceback(void **state) {
   assert_string_equal(nkl_last_error(c)->file, "script.lua");
   assert_int_equal(nkl_last_error(c)->line, 4);
   nkl_kernel_release(k);
-  k = kernel_of(c, "local nki = require 'nki'\nlocal function deep() error('inner') end\nreturn nki.jit(function(a)\n  deep()\nend)");
+  k = kernel_of(c,
+                "local nki = require 'nki'\nlocal function deep() error('inner') end\nreturn nki.jit(function(a)\n  "
+                "deep()\nend)");
   assert_int_equal(specialize(c, k, args, 1, &p), NKL_ERR_SCRIPT);
   assert_error(c, NKL_ERR_SCRIPT, "err_lua", "inner");
   assert_int_equal(nkl_last_error(c)->line, 2);
@@ -184,13 +193,14 @@ static void faults_of_a_body_have_its_line_and_traceback(void **state) {
 
 static void grids_and_options_are_part_of_the_program(void **state) {
   (void)state;
-  static const char source[] = "local nki, nl = require 'nki', require 'nki.language'\n"
-                               "return nki.jit(function(x)\n"
-                               "  local out = nl.ndarray(x.shape, x.dtype, {buffer = nl.shared_hbm})\n"
-                               "  local part = nl.ds(nl.program_id(0) * 2, 2)\n"
-                               "  nl.store(out[part], nl.load(x[part]))\n"
-                               "  return out\n"
-                               "end)";
+  static const char source[] =
+      "local nki, nl = require 'nki', require 'nki.language'\n"
+      "return nki.jit(function(x)\n"
+      "  local out = nl.ndarray(x.shape, x.dtype, {buffer = nl.shared_hbm})\n"
+      "  local part = nl.ds(nl.program_id(0) * 2, 2)\n"
+      "  nl.store(out[part], nl.load(x[part]))\n"
+      "  return out\n"
+      "end)";
   nkl_kernel *k = kernel_of(c, source);
   nkl_program *p;
   nkl_buf b;
@@ -220,7 +230,7 @@ static void grids_and_options_are_part_of_the_program(void **state) {
   nkl_kernel_release(k);
 }
 
-/* ---- programs ------------------------------------------------------------------------------------------------------------- */
+/* ---- programs ------------------------------------------------------------------------------------------------ */
 
 static void a_program_tells_its_fields(void **state) {
   (void)state;
@@ -272,7 +282,8 @@ static void aliases_are_told(void **state) {
 
 static void a_program_renders_in_every_form(void **state) {
   (void)state;
-  static const char *const parts[] = {"nisa.tensor_tensor", "eyJ", "\"func_name\": \"add_scaled\"", "HloModule", "stablehlo.custom_call"};
+  static const char *const parts[] = {"nisa.tensor_tensor", "eyJ", "\"func_name\": \"add_scaled\"", "HloModule",
+                                      "stablehlo.custom_call"};
   nkl_program *p = add_scaled(2, NULL);
   nkl_error_buf err = NKL_ERROR_BUF_INIT;
   nkl_buf b;

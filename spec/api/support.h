@@ -1,4 +1,5 @@
-/* support.h -- spec/api: what the tests of the C interface share. They see the public header and the shared library only. */
+/* support.h -- spec/api: what the tests of the C interface share. They see the public header and the shared library
+ * only. */
 #ifndef NK_SPEC_API_SUPPORT_H
 #define NK_SPEC_API_SUPPORT_H
 #include <setjmp.h>
@@ -41,7 +42,9 @@ static inline nkl_ctx *open_quiet(Said *out, Said *warn) {
   return c;
 }
 
-static inline nkl_status load(nkl_ctx *c, const char *source) { return nkl_load_string(c, source, strlen(source), "@script.lua"); }
+static inline nkl_status load(nkl_ctx *c, const char *source) {
+  return nkl_load_string(c, source, strlen(source), "@script.lua");
+}
 
 static inline void load_ok(nkl_ctx *c, const char *source) {
   if (load(c, source) != NKL_OK) fail_msg("%s", nkl_last_error(c)->message);
@@ -80,22 +83,22 @@ static inline const float *floats(const nkl_tensor *t) {
 }
 
 /* Adds two tensors; the third parameter is a constant. */
-#define ADD_SCALED                                                                     \
-  "local nki, nl = require 'nki', require 'nki.language'\n"                            \
-  "return nki.jit(function(a, b, scale)\n"                                             \
-  "  local out = nl.ndarray(a.shape, a.dtype, {buffer = nl.shared_hbm})\n"             \
-  "  nl.store(out, nl.load(a) + nl.load(b) * (scale or 1))\n"                          \
-  "  return out\n"                                                                     \
+#define ADD_SCALED                                                         \
+  "local nki, nl = require 'nki', require 'nki.language'\n"                \
+  "return nki.jit(function(a, b, scale)\n"                                 \
+  "  local out = nl.ndarray(a.shape, a.dtype, {buffer = nl.shared_hbm})\n" \
+  "  nl.store(out, nl.load(a) + nl.load(b) * (scale or 1))\n"              \
+  "  return out\n"                                                         \
   "end, {func_name = 'add_scaled'})\n"
 /* Doubles x in place and also returns how much it added. */
-#define DOUBLE_IN_PLACE                                                                \
-  "local nki, nl = require 'nki', require 'nki.language'\n"                            \
-  "return nki.jit(function(x)\n"                                                       \
-  "  local old = nl.load(x)\n"                                                         \
-  "  local added = nl.ndarray(x.shape, x.dtype, {buffer = nl.shared_hbm})\n"           \
-  "  nl.store(x, old * 2)\n"                                                           \
-  "  nl.store(added, old)\n"                                                           \
-  "  return x, added\n"                                                                \
+#define DOUBLE_IN_PLACE                                                      \
+  "local nki, nl = require 'nki', require 'nki.language'\n"                  \
+  "return nki.jit(function(x)\n"                                             \
+  "  local old = nl.load(x)\n"                                               \
+  "  local added = nl.ndarray(x.shape, x.dtype, {buffer = nl.shared_hbm})\n" \
+  "  nl.store(x, old * 2)\n"                                                 \
+  "  nl.store(added, old)\n"                                                 \
+  "  return x, added\n"                                                      \
   "end, {func_name = 'double'})\n"
 
 static inline nkl_kernel *kernel_of(nkl_ctx *c, const char *source) {

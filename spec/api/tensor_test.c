@@ -116,7 +116,7 @@ static void a_wrapped_tensor_borrows_and_gives_back_once(void **state) {
   assert_int_equal(host.released, 1);
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------------------------ */
+/* ---- files --------------------------------------------------------------------------------------------------- */
 
 static char folder[64];
 
@@ -166,7 +166,8 @@ static void every_dtype_survives_every_format_that_has_it(void **state) {
       }
       assert_int_equal(s, NKL_OK);
       nkl_tensor_desc e;
-      if (nkl_tensor_load(c, files[k], NULL, (nkl_dtype)dtype, &back) != NKL_OK) fail_msg("%s: %s", files[k], nkl_last_error(c)->message);
+      if (nkl_tensor_load(c, files[k], NULL, (nkl_dtype)dtype, &back) != NKL_OK)
+        fail_msg("%s: %s", files[k], nkl_last_error(c)->message);
       nkl_tensor_describe(back, &e);
       assert_int_equal(e.dtype, dtype);
       assert_int_equal(e.shape[1], 3);
@@ -182,17 +183,26 @@ static void write_bytes(const char *path, const void *data, size_t n) {
 }
 
 /* An .npy file of version 1. */
-static void write_npy(const char *path, const char *descr, const char *shape, int fortran, const void *data, size_t n) {
+typedef struct Npy {
+  const char *descr, *shape;
+  int fortran;
+  const void *data;
+  size_t n;
+} Npy;
+
+static void write_npy(const char *path, const Npy *a) {
   char file[512], header[118];
   memset(header, ' ', sizeof header);
-  int k = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", descr, fortran ? "True" : "False", shape);
+  int k = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", a->descr,
+                   a->fortran ? "True" : "False", a->shape);
   header[k] = ' ';
   header[sizeof header - 1] = '\n';
   memcpy(file, "\x93NUMPY\x01\x00\x76\x00", 10);
   memcpy(file + 10, header, sizeof header);
-  memcpy(file + 128, data, n);
-  write_bytes(path, file, 128 + n);
+  memcpy(file + 128, a->data, a->n);
+  write_bytes(path, file, 128 + a->n);
 }
+#define NPY(name, descr, shape, fortran, data, n) write_npy(in_folder(name), &(Npy){descr, shape, fortran, data, n})
 
 static void loads(const char *path, nkl_dtype dtype, const float *want, size_t n) {
   nkl_tensor *t;
@@ -213,18 +223,18 @@ static void foreign_numbers_are_converted_when_asked(void **state) {
   (void)state;
   const double d[] = {1.5, -2, 1e300, 0.1, 3, 4};
   const float f[] = {1.5f, -2, INFINITY, 0.1f, 3, 4};
-  write_npy(in_folder("d.npy"), "<f8", "(2, 3)", 0, d, sizeof d);
+  NPY("d.npy", "<f8", "(2, 3)", 0, d, sizeof d);
   loads(in_folder("d.npy"), NKL_F32, f, 6);
   load_fails(in_folder("d.npy"), NULL, NKL_INVALID, "err_file_64bit", "d.npy:f32");
   load_fails(in_folder("d.npy"), NULL, NKL_I32, "err_cast_value", "element 0 is 1.5, which int32 cannot hold");
   const int64_t i[] = {1, -2, 2147483648};
-  write_npy(in_folder("i.npy"), "<i8", "(3,)", 0, i, sizeof i);
+  NPY("i.npy", "<i8", "(3,)", 0, i, sizeof i);
   load_fails(in_folder("i.npy"), NULL, NKL_INVALID, "err_file_64bit", "i.npy:i32");
   load_fails(in_folder("i.npy"), NULL, NKL_I32, "err_cast_value", "element 2 is 2147483648");
   load_fails(in_folder("i.npy"), NULL, NKL_U32, "err_cast_value", "element 1 is -2");
   loads(in_folder("i.npy"), NKL_F32, (const float[]){1, -2, 2147483648.0f}, 3);
   const unsigned char raw[] = {0x80, 0x3f, 0x00, 0xc0};
-  write_npy(in_folder("v.npy"), "|V2", "(2,)", 0, raw, sizeof raw);
+  NPY("v.npy", "|V2", "(2,)", 0, raw, sizeof raw);
   load_fails(in_folder("v.npy"), NULL, NKL_INVALID, "err_file_raw", "v.npy:bf16");
   load_fails(in_folder("v.npy"), NULL, NKL_F32, "err_cast_kind", "elements of 2 bytes");
   nkl_tensor *t;
@@ -236,10 +246,10 @@ static void foreign_numbers_are_converted_when_asked(void **state) {
 static void byte_order_and_column_order_are_straightened(void **state) {
   (void)state;
   const unsigned char big[] = {0x3f, 0x80, 0, 0, 0x40, 0, 0, 0};
-  write_npy(in_folder("b.npy"), ">f4", "(2,)", 0, big, sizeof big);
+  NPY("b.npy", ">f4", "(2,)", 0, big, sizeof big);
   loads(in_folder("b.npy"), NKL_INVALID, (const float[]){1, 2}, 2);
   const float columns[] = {1, 4, 2, 5, 3, 6};
-  write_npy(in_folder("f.npy"), "<f4", "(2, 3)", 1, columns, sizeof columns);
+  NPY("f.npy", "<f4", "(2, 3)", 1, columns, sizeof columns);
   loads(in_folder("f.npy"), NKL_INVALID, (const float[]){1, 2, 3, 4, 5, 6}, 6);
 }
 
@@ -249,11 +259,11 @@ static void what_no_tensor_can_be_is_refused(void **state) {
   load_fails(in_folder("a.bin"), NULL, NKL_INVALID, "err_file_kind", ".npy, .npz or .safetensors");
   write_bytes(in_folder("short.npy"), "\x93NUMPY", 6);
   load_fails(in_folder("short.npy"), NULL, NKL_INVALID, "err_npy_format", "short.npy");
-  write_npy(in_folder("c.npy"), "<c8", "(1,)", 0, "12345678", 8);
+  NPY("c.npy", "<c8", "(1,)", 0, "12345678", 8);
   load_fails(in_folder("c.npy"), NULL, NKL_INVALID, "err_file_dtype", "<c8");
-  write_npy(in_folder("e.npy"), "<f4", "(0, 3)", 0, "", 0);
+  NPY("e.npy", "<f4", "(0, 3)", 0, "", 0);
   load_fails(in_folder("e.npy"), NULL, NKL_INVALID, "err_file_shape", "at least 1");
-  write_npy(in_folder("r.npy"), "<f4", "(1,1,1,1,1,1,1,1,1)", 0, "1234", 4);
+  NPY("r.npy", "<f4", "(1,1,1,1,1,1,1,1,1)", 0, "1234", 4);
   load_fails(in_folder("r.npy"), NULL, NKL_INVALID, "err_file_shape", "8 dimensions");
 }
 
@@ -291,7 +301,7 @@ static void files_are_written_all_or_none(void **state) {
   nkl_tensor_release(t);
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------------------ */
+/* ---- numbers ------------------------------------------------------------------------------------------------- */
 
 static void sums_up(nkl_tensor *t, int json, const char *want) {
   nkl_buf b;
@@ -309,7 +319,8 @@ static void summaries_show_range_mean_and_corners(void **state) {
   sums_up(matrix(c, 1, 12, many), 0, "x float32[1,12] min 1.0 max 12.0 mean 6.5 corners 1.0 12.0");
   sums_up(matrix(c, 1, 2, none), 0, "x float32[1,2] min nan max nan mean nan nan 2 values nan nan");
   sums_up(matrix(c, 1, 2, many), 1,
-          "{\"name\":\"x\",\"dtype\":\"float32\",\"shape\":[1,2],\"min\":1.0,\"max\":2.0,\"mean\":1.5,\"nan\":0,\"values\":[1.0,2.0]}");
+          "{\"name\":\"x\",\"dtype\":\"float32\",\"shape\":[1,2],\"min\":1.0,\"max\":2.0,\"mean\":1.5,\"nan\":0,"
+          "\"values\":[1.0,2.0]}");
   nkl_tensor *t;
   nkl_tensor_desc d = desc_of(NKL_I32, 1, (int64_t[]){2});
   int32_t ints[] = {2147483647, -2147483647};

@@ -35,7 +35,8 @@ static void *work(void *arg) {
     nkl_tensor *t = NULL;
     float last = 0;
     if (nkl_open(&c, &o) != NKL_OK) return (void *)1;
-    if (nkl_load_string(c, source, sizeof source - 1, "@script.lua") != NKL_OK || nkl_get_kernel(c, NULL, &k) != NKL_OK) return (void *)2;
+    if (nkl_load_string(c, source, sizeof source - 1, "@script.lua") != NKL_OK || nkl_get_kernel(c, NULL, &k) != NKL_OK)
+      return (void *)2;
     t = matrix(c, 2, 3, ones);
     nkl_arg args[] = {tensor_arg(t), tensor_arg(t), {.kind = NKL_ARG_INT, .u.i = number}};
     if (specialize(c, k, args, 3, &p) != NKL_OK) return (void *)3;

@@ -114,7 +114,8 @@ describe("nkilua run", function()
     writes_nothing(2, at("two.lua"), "-k", "one", "x=f32[2,2]", "-o", at("ok.npz"), "-o", at("x.txt"))
     writes_nothing(1, at("two.lua"), "-k", "one", "x=f32[2,2]", "-o", at("ok.npz"), "-o", at("no/such/x.npz"))
     writes_nothing(1, at("two.lua"), "-k", "one", "x=f32[200,2]", "-o", at("ok.npz"))
-    writes_nothing(2, at("two.lua"), "-k", "one", "x=f32[2,2]", "-o", at("ok.npz"), "--check", "half=" .. at("none.npy"))
+    writes_nothing(2, at("two.lua"), "-k", "one", "x=f32[2,2]", "-o", at("ok.npz"), "--check",
+      "half=" .. at("none.npy"))
   end)
 
   it("checks outputs against files: status 3 when they differ", function()
@@ -158,7 +159,8 @@ describe("nkilua run", function()
         nl.store(out[part], nl.load(x[part]))
         return out
       end)]])
-    assert.matches("^output_0 float32%[8,2%] min 0.0 max 15.0 ", cli.ok {"run", at("grid.lua"), "-g", "4,2", "x=f32[8,2]:iota"})
+    assert.matches("^output_0 float32%[8,2%] min 0.0 max 15.0 ",
+      cli.ok {"run", at("grid.lua"), "-g", "4,2", "x=f32[8,2]:iota"})
     for _, bad in ipairs {"0", "-1", "4,", "x", "1,1,1,1,1,1,1,1,1", "99999999999999999999", ""} do
       cli.fails(2, {"run", at("grid.lua"), "--grid=" .. bad, "x=f32[8,2]"}, "--grid '" .. bad .. "'")
     end
@@ -180,8 +182,8 @@ describe("nkilua run", function()
   end)
 
   it("prints JSON", function()
-    assert.equal('{"outputs":[{"name":"output_0","dtype":"float32","shape":[1,2],"min":1.0,"max":2.0,"mean":1.5,"nan":0,'
-      .. '"values":[1.0,2.0]}]}\n', cli.ok {"run", "--json", at("add.lua"), "f32[1,2]:iota", "f32[1,2]:ones"})
+    assert.equal('{"outputs":[{"name":"output_0","dtype":"float32","shape":[1,2],"min":1.0,"max":2.0,"mean":1.5,'
+      .. '"nan":0,"values":[1.0,2.0]}]}\n', cli.ok {"run", "--json", at("add.lua"), "f32[1,2]:iota", "f32[1,2]:ones"})
   end)
 
   it("runs a script that returns no kernel, unless something is asked of one", function()
@@ -198,9 +200,10 @@ describe("nkilua run", function()
 
   it("names what is wrong with a value in one message", function()
     local cases = {
-      {"c=3", "no parameter 'c'", "a, b, scale"}, {"a=hello", "a: 'hello' is not a value"}, {"a=q32[2]", "no dtype 'q32'"},
-      {"a=f32[2", "is not a value"}, {"a=f32[2]:foo", "a fill is :zeros"}, {"a=i32[2]:normal(1)", "only floats can be random"},
-      {"a=i8[200]:iota", "does not fit"}, {"a=x.bin", "a.npy"}, {"a=f32[2]:normal(99999999999999999999)", "64-bit integer"},
+      {"c=3", "no parameter 'c'", "a, b, scale"}, {"a=hello", "a: 'hello' is not a value"},
+      {"a=q32[2]", "no dtype 'q32'"}, {"a=f32[2", "is not a value"}, {"a=f32[2]:foo", "a fill is :zeros"},
+      {"a=i32[2]:normal(1)", "only floats can be random"}, {"a=i8[200]:iota", "does not fit"}, {"a=x.bin", "a.npy"},
+      {"a=f32[2]:normal(99999999999999999999)", "64-bit integer"},
     }
     for _, case in ipairs(cases) do
       cli.fails(2, {"run", at("add.lua"), case[1]}, table.unpack(case, 2))
@@ -230,7 +233,9 @@ describe("nkilua run", function()
         return out
       end)]])
     cli.fails(1, {"run", at("again.lua"), "x=f32[2,2]"}, "again.lua:4", "nl.store")
-    build.spit(at("check.lua"), 'local nki = require "nki"\nassert(1 == 2, "the sums differ")\nreturn nki.jit(function(a) return a end)')
+    build.spit(at("check.lua"), [[
+      assert(1 == 2, "the sums differ")
+      return require "nki".jit(function(a) return a end)]])
     cli.fails(1, {"run", at("check.lua"), "x=f32[2,2]"}, "the sums differ")
   end)
 end)

@@ -1,4 +1,5 @@
 -- support.lua: what the specs of the command share: a folder of their own, scripts, and the program's answer.
+local assert = require "luassert"
 local build = require "spec.support.build"
 local lfs = require "lfs"
 
@@ -20,6 +21,9 @@ function cli.drop(path)
   end
   assert(lfs.rmdir(path))
 end
+
+-- The program's absolute path, for commands that run elsewhere.
+cli.program = build.program:sub(1, 1) == "/" and build.program or os.getenv("PWD") .. "/" .. build.program
 
 -- Names in a folder, sorted.
 function cli.list(path)

@@ -77,14 +77,14 @@ static inline void plan_program(Trace *t, const Plan *p) {
   if (!tr_return(t, out, n, p->sequence || n > 1) || !tr_end_program(t)) fail_msg("%s", diag_message(t->d));
 }
 
-static inline IrModule *plan_module(const Plan *p, Diag *d) {
+static inline IrModule *plan_module_in(const Plan *p, Alloc alloc, Diag *d) {
   TraceSpec spec = {.func_name = p->name,
                     .target = p->target,
                     .target_is_fallback = p->fallback,
                     .ngrid = p->ngrid,
                     .max_instr = 1000};
   memcpy(spec.grid, p->grid, sizeof p->grid);
-  Trace *t = tr_open(alloc_std, &spec, d);
+  Trace *t = tr_open(alloc, &spec, d);
   if (!t) fail_msg("%s", diag_message(d));
   for (int64_t i = 0; i < t->m->nprogram; i++) plan_program(t, p);
   IrModule *m = tr_finish(t);
@@ -92,6 +92,8 @@ static inline IrModule *plan_module(const Plan *p, Diag *d) {
   tr_close(t);
   return m;
 }
+
+static inline IrModule *plan_module(const Plan *p, Diag *d) { return plan_module_in(p, alloc_std, d); }
 
 /* The artifact of a plan, assembled as fw_specialize does. */
 static inline Artifact *plan_artifact(const Plan *p, Diag *d) {

@@ -44,11 +44,12 @@ def activations():
         sig = lambda t: 1 / (1 + np.exp(-t))
         softplus = np.logaddexp(0, x6)
         erfx = np.array([erf(t) for t in x6])
+        cdf = np.array([(1 + erf(t / np.sqrt(2))) / 2 for t in x6])  # of the normal distribution
         phi = np.exp(-x6 * x6 / 2) / np.sqrt(2 * np.pi)
         s17, s1 = sig(1.702 * x6), sig(x6)
         out = {
             "copy": x6, "square": x6 * x6, "relu": np.maximum(x6, 0), "sigmoid": s1, "tanh": np.tanh(x6), "exp": np.exp(x6),
-            "abs": np.abs(x6), "sign": np.sign(x6), "gelu": x6 / 2 * (1 + erfx), "gelu_dx": (1 + erfx) / 2 + x6 * phi,
+            "abs": np.abs(x6), "sign": np.sign(x6), "gelu": x6 * cdf, "gelu_dx": cdf + x6 * phi,
             "gelu_apprx_tanh": x6 / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x6 + 0.044715 * x6**3))),
             "gelu_apprx_sigmoid": x6 * s17, "gelu_apprx_sigmoid_dx": s17 + 1.702 * x6 * s17 * (1 - s17),
             "silu": x6 * s1, "silu_dx": s1 + x6 * s1 * (1 - s1), "softplus": softplus, "mish": x6 * np.tanh(softplus),
@@ -57,9 +58,9 @@ def activations():
         positive = {"log": np.log(p6), "sqrt": np.sqrt(p6), "rsqrt": 1 / np.sqrt(p6), "reciprocal": 1 / p6}
         narrow = np.clip(x6, -1.5, 1.5).astype(np.float32)
         n6 = narrow.astype(np.float64)
-    return {"activation.near.npz": {
-        "x": x, "positive": p, "narrow": narrow,
-        **{k: v.astype(np.float32) for k, v in {**out, **positive, "sin": np.sin(n6), "arctan": np.arctan(n6)}.items()}}}
+        return {"activation.near.npz": {
+            "x": x, "positive": p, "narrow": narrow,
+            **{k: v.astype(np.float32) for k, v in {**out, **positive, "sin": np.sin(n6), "arctan": np.arctan(n6)}.items()}}}
 
 
 def sample():

@@ -101,6 +101,26 @@ static void test_gather_out_of_bound(void **state) {
   }
 }
 
+static void test_gather_unwritten_rows(void **state) {
+  (void)state;
+  Kit k;
+  int32_t at[2] = {2, 0};
+  kit_open(&k, TARGET_trn2);
+  const IrTile *hbm = kit_buf(&k, SP_private_hbm, DT_float32, SHAPE(3, 2)),
+               *idx = kit_loaded(&k, DT_int32, at, SHAPE(2, 1));
+  const IrTile *t = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(2, 2)), *one = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(2, 2));
+  kit_ins(&k, OP_memset, "dst", T(one), "value", N(1), NULL);
+  kit_load(&k, kit_ap(&k, hbm, 0, PAIRS(2, 2, 1, 2)), one); /* rows 0 and 1, not 2 */
+  k.line = 20;
+  kit_load(&k, t, rows(&k, hbm, idx, 2, 2));
+  kit_store(&k, t);
+  kit_ok(&k);
+  EXPECT(&k, 0, NAN, NAN, 1, 1);
+  kit_contains(text_str(&k.report.lines), "k.lua:20: nisa.dma_copy reads 2 of the 2 elements of src = ");
+  kit_contains(text_str(&k.report.lines), "between [2, 0] and [2, 1]");
+  kit_close(&k);
+}
+
 /* A negative index is outside also where the view begins in a later row. */
 static void test_gather_negative_from_offset(void **state) {
   (void)state;
@@ -206,6 +226,7 @@ int main(void) {
       cmocka_unit_test(test_gather),
       cmocka_unit_test(test_scatter),
       cmocka_unit_test(test_gather_out_of_bound),
+      cmocka_unit_test(test_gather_unwritten_rows),
       cmocka_unit_test(test_gather_negative_from_offset),
       cmocka_unit_test(test_transposes),
       cmocka_unit_test(test_large_transpose),

@@ -237,8 +237,27 @@ static void test_range_report(void **state) {
   EXPECT(&k, 0, 1, 0, 2);
   assert_int_equal(k.report.count, 2);
   kit_contains(text_str(&k.report.lines), "k.lua:70: nisa.activation: 1 inputs of sqrt are outside");
+  kit_contains(text_str(&k.report.lines), "], the first is 0.0; the mathematical value is used\n");
+  kit_contains(text_str(&k.report.lines), "], the first is -1.0e-20; the mathematical value is used\n");
   kit_contains(text_str(&k.report.lines),
                "1 inputs of reciprocal are outside its range on the Scalar engine, |x| in [");
+  kit_close(&k);
+}
+
+/* The argument of the function is what counts: data * scale + bias; also in a tile of one column. */
+static void test_range_of_argument(void **state) {
+  (void)state;
+  Kit k;
+  float x[2] = {1, 1}, c[2] = {1, -2};
+  kit_open(&k, TARGET_trn2);
+  const IrTile *a = kit_loaded(&k, DT_float32, x, SHAPE(2, 1)), *bias = kit_loaded(&k, DT_float32, c, SHAPE(2, 1));
+  const IrTile *d = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(2, 1));
+  kit_ins(&k, OP_activation, "dst", T(d), "op", I(ACT_sqrt), "data", T(a), "bias", T(bias), NULL);
+  kit_store(&k, d);
+  kit_ok(&k);
+  assert_true(kit_f32(&k, 0, 0) == sqrtf(2) && isnan(kit_f32(&k, 0, 1)));
+  assert_int_equal(k.report.count, 1);
+  kit_contains(text_str(&k.report.lines), "1 inputs of sqrt are outside its range on the Scalar engine, x in [");
   kit_close(&k);
 }
 
@@ -255,6 +274,7 @@ int main(void) {
       cmocka_unit_test(test_accumulator),
       cmocka_unit_test(test_accumulator_without_reset),
       cmocka_unit_test(test_range_report),
+      cmocka_unit_test(test_range_of_argument),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

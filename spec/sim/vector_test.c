@@ -283,6 +283,30 @@ static void test_predicated(void **state) {
   kit_close(&k);
 }
 
+/* What src never had is no fault where it is not chosen, and one where it is. */
+static void test_predicated_unwritten_src(void **state) {
+  (void)state;
+  Kit k;
+  uint8_t p[2] = {1, 0}, q[2] = {0, 1};
+  kit_open(&k, TARGET_trn2);
+  const IrTile *src = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(1, 2)), *d = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(1, 2));
+  kit_ins(&k, OP_memset, "dst", T(kit_ap(&k, src, 0, PAIRS(2, 1, 1, 1))), "value", N(3), NULL);
+  kit_ins(&k, OP_memset, "dst", T(d), "value", N(5), NULL);
+  const IrTile *pp = kit_loaded(&k, DT_uint8, p, SHAPE(1, 2)), *qq = kit_loaded(&k, DT_uint8, q, SHAPE(1, 2));
+  kit_ins(&k, OP_tensor_copy_predicated, "dst", T(d), "src", T(src), "predicate", T(pp), NULL);
+  kit_store(&k, d);
+  k.line = 80;
+  kit_ins(&k, OP_tensor_copy_predicated, "dst", T(d), "src", T(src), "predicate", T(qq), NULL);
+  kit_store(&k, d);
+  kit_ok(&k);
+  EXPECT(&k, 0, 3, 5);
+  EXPECT(&k, 1, 3, NANF);
+  assert_int_equal(k.report.count, 1);
+  kit_contains(text_str(&k.report.lines), "k.lua:80: nisa.tensor_copy_predicated reads 1 of ");
+  kit_contains(text_str(&k.report.lines), "between [0, 1] and [0, 1]");
+  kit_close(&k);
+}
+
 static void test_sim_only(void **state) {
   (void)state;
   Kit k;
@@ -341,6 +365,7 @@ int main(void) {
       cmocka_unit_test(test_same_dtype_copies_bits),
       cmocka_unit_test(test_memset),
       cmocka_unit_test(test_predicated),
+      cmocka_unit_test(test_predicated_unwritten_src),
       cmocka_unit_test(test_sim_only),
       cmocka_unit_test(test_device_print),
   };

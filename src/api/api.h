@@ -10,9 +10,9 @@
 
 struct nkl_ctx {
   Alloc alloc;
-  Host *host;      /* NULL: opening failed */
-  Diag diag;       /* of the last call */
-  nkl_error error; /* the same, as lent to the caller */
+  Host *host;              /* NULL: opening failed */
+  Diag diag;               /* of the last call */
+  nkl_error error;         /* the same, as lent to the caller */
   nkl_framework framework; /* struct_size 0: none */
   Text target;
 };
@@ -39,7 +39,8 @@ struct nkl_bound {
 static inline const Artifact *api_artifact(const nkl_program *p) { return (const Artifact *)(const void *)p; }
 static inline nkl_program *api_program(const Artifact *a) { return (nkl_program *)(uintptr_t)a; }
 
-/* Every function of a context begins with this; api_enter, when it needs the Lua state: not NKL_OK when that never opened. */
+/* Every function of a context begins with this; api_enter, when it needs the Lua state: not NKL_OK when that never
+ * opened. */
 void api_begin(nkl_ctx *c);
 nkl_status api_enter(nkl_ctx *c, const char *func);
 /* Ends a failed one: what c->diag holds becomes the last error. */
@@ -65,7 +66,7 @@ bool api_args(nkl_ctx *c, const nkl_request *r, Arena *a, HostCall *out);
 
 typedef struct ApiRun {
   const Artifact *artifact;
-  SimTensor *operands;   /* lent */
+  SimTensor *operands;        /* lent */
   nkl_tensor *const *operand; /* the tensors they are, for in_place; one that is NULL is returned as a copy */
   const nkl_sim *sim;
 } ApiRun;

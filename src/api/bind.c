@@ -5,17 +5,17 @@ typedef struct Binding {
   nkl_ctx *c;
   nkl_bound *b;
   nkl_bind_options o;
-  const Artifact *program;  /* NULL: a kernel */
-  const char *who;          /* "the kernel", or the program's name */
-  const char **names;       /* parameters; of a program: inputs, then constants */
-  const char **given;       /* the word for each */
+  const Artifact *program; /* NULL: a kernel */
+  const char *who;         /* "the kernel", or the program's name */
+  const char **names;      /* parameters; of a program: inputs, then constants */
+  const char **given;      /* the word for each */
   size_t nnames, ninputs;
-  bool named;               /* a word with a name has been seen */
+  bool named; /* a word with a name has been seen */
 } Binding;
 
 void nkl_bind_options_init(nkl_bind_options *o) { *o = (nkl_bind_options){.struct_size = sizeof *o}; }
 
-/* ---- which parameter ------------------------------------------------------------------------------------------------------- */
+/* ---- which parameter ----------------------------------------------------------------------------------------- */
 
 /* "name=": the length of the name, 0 when the word is a value alone. */
 static size_t name_length(const char *word) {
@@ -28,7 +28,8 @@ static size_t name_length(const char *word) {
 
 static const char *list_names(const Binding *k) {
   const char *list = k->nnames ? "" : "no arguments";
-  for (size_t i = 0; list && i < k->nnames; i++) list = arena_printf(&k->b->arena, "%s%s%s", list, i ? ", " : "", k->names[i]);
+  for (size_t i = 0; list && i < k->nnames; i++)
+    list = arena_printf(&k->b->arena, "%s%s%s", list, i ? ", " : "", k->names[i]);
   return list ? list : "";
 }
 
@@ -38,8 +39,8 @@ static bool find_name(const Binding *k, const char *word, size_t n, size_t *slot
   char *name = arena_strdup(&k->b->arena, word, n);
   if (!name) return DIAG0(&k->c->diag, nomem);
   const char *near = diag_nearest(name, k->names);
-  return DIAG(&k->c->diag, word_unknown, word, k->who, name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
-              list_names(k));
+  return DIAG(&k->c->diag, word_unknown, word, k->who, name, near ? " (did you mean '" : "", near ? near : "",
+              near ? "'?)" : "", list_names(k));
 }
 
 /* A word without a name goes to the next free parameter; in a program, to the next one of its kind. */
@@ -50,7 +51,7 @@ static bool next_free(const Binding *k, const char *word, bool tensor, size_t *s
   return DIAG(&k->c->diag, word_surplus, word, k->who, list_names(k));
 }
 
-/* ---- values --------------------------------------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------------------------- */
 
 static bool make_array(const Binding *k, const HostValue *v, const char *name, SimTensor *t) {
   nkl_tensor_desc d;
@@ -94,9 +95,15 @@ static bool make_tensor(const Binding *k, const HostValue *v, const char *name, 
 
 static bool make_constant(const Binding *k, const ConstValue *v, nkl_arg *arg) {
   switch (v->kind) {
-    case CONST_BOOL: arg->kind = NKL_ARG_BOOL, arg->u.b = v->b; return true;
-    case CONST_INT: arg->kind = NKL_ARG_INT, arg->u.i = v->i; return true;
-    case CONST_FLOAT: arg->kind = NKL_ARG_NUM, arg->u.n = v->f; return true;
+    case CONST_BOOL:
+      arg->kind = NKL_ARG_BOOL, arg->u.b = v->b;
+      return true;
+    case CONST_INT:
+      arg->kind = NKL_ARG_INT, arg->u.i = v->i;
+      return true;
+    case CONST_FLOAT:
+      arg->kind = NKL_ARG_NUM, arg->u.n = v->f;
+      return true;
     case CONST_STRING:
       arg->kind = NKL_ARG_STR;
       arg->u.s.p = v->s;
@@ -112,11 +119,13 @@ static bool make_constant(const Binding *k, const ConstValue *v, nkl_arg *arg) {
       arg->u.tuple.n = v->nitems;
       return true;
     }
-    default: arg->kind = NKL_ARG_NIL; return true;
+    default:
+      arg->kind = NKL_ARG_NIL;
+      return true;
   }
 }
 
-/* ---- what a program already knows --------------------------------------------------------------------------------------------- */
+/* ---- what a program already knows ---------------------------------------------------------------------------- */
 
 static bool same_constant(const Binding *k, const ConstValue *a, const ConstValue *b, bool *same) {
   Text x, y;
@@ -142,11 +151,12 @@ static bool check_constant(const Binding *k, const char *word, const HostValue *
 /* Inputs of a program are tensors, its constants are what they were. */
 static bool check_program(const Binding *k, const char *word, const HostValue *v, size_t slot) {
   bool tensor = v->kind != HV_CONST;
-  if (slot >= k->ninputs) return tensor ? DIAG(&k->c->diag, word_constant, word, k->who, k->names[slot]) : check_constant(k, word, v, slot);
+  if (slot >= k->ninputs)
+    return tensor ? DIAG(&k->c->diag, word_constant, word, k->who, k->names[slot]) : check_constant(k, word, v, slot);
   return tensor || DIAG(&k->c->diag, word_tensor, word, k->who, k->names[slot]);
 }
 
-/* ---- one word after another --------------------------------------------------------------------------------------------------------- */
+/* ---- one word after another ---------------------------------------------------------------------------------- */
 
 static bool place(Binding *k, const char *word, size_t n, const HostValue *v, size_t *slot) {
   if (!n) return next_free(k, word, v->kind != HV_CONST, slot);
@@ -205,14 +215,15 @@ static nkl_status finish(Binding *k, bool ok, nkl_bound **out) {
   return api_fail(k->c);
 }
 
-nkl_status nkl_bind_words(nkl_ctx *c, const nkl_kernel *kernel, const char *const *words, size_t n, const nkl_bind_options *o,
-                          nkl_bound **out) {
+nkl_status nkl_bind_words(nkl_ctx *c, const nkl_kernel *kernel, const char *const *words, size_t n,
+                          const nkl_bind_options *o, nkl_bound **out) {
   *out = NULL;
   if (api_enter(c, "nkl_bind_words")) return c->error.status;
   Binding k = {.c = c, .b = new_bound(c), .who = "the kernel"};
   if (!k.b) return API_NOMEM(c);
   nkl_bind_options_init(&k.o);
-  bool ok = API_STRUCT(&k.o, o) || DIAG(&c->diag, api_use, "nkl_bind_words", "options were not initialised with nkl_bind_options_init");
+  bool ok = API_STRUCT(&k.o, o) ||
+            DIAG(&c->diag, api_use, "nkl_bind_words", "options were not initialised with nkl_bind_options_init");
   int count = nkl_kernel_param_count(kernel);
   ok = ok && prepare(&k, (size_t)count, n);
   for (int i = 0; ok && i < count; i++) {
@@ -223,15 +234,16 @@ nkl_status nkl_bind_words(nkl_ctx *c, const nkl_kernel *kernel, const char *cons
   return finish(&k, ok && bind_all(&k, words, n), out);
 }
 
-nkl_status nkl_bind_program(nkl_ctx *c, const nkl_program *p, const char *const *words, size_t n, const nkl_bind_options *o,
-                            nkl_bound **out) {
+nkl_status nkl_bind_program(nkl_ctx *c, const nkl_program *p, const char *const *words, size_t n,
+                            const nkl_bind_options *o, nkl_bound **out) {
   const Artifact *a = api_artifact(p);
   *out = NULL;
   if (api_enter(c, "nkl_bind_program")) return c->error.status;
   Binding k = {.c = c, .b = new_bound(c), .program = a, .who = a->func_name, .ninputs = a->ninputs};
   if (!k.b) return API_NOMEM(c);
   nkl_bind_options_init(&k.o);
-  bool ok = API_STRUCT(&k.o, o) || DIAG(&c->diag, api_use, "nkl_bind_program", "options were not initialised with nkl_bind_options_init");
+  bool ok = API_STRUCT(&k.o, o) ||
+            DIAG(&c->diag, api_use, "nkl_bind_program", "options were not initialised with nkl_bind_options_init");
   ok = ok && prepare(&k, a->ninputs + a->nconstants, n);
   for (size_t i = 0; ok && i < k.nnames; i++) {
     const char *name = i < a->ninputs ? a->input_names[i] : a->constants[i - a->ninputs].name;
@@ -241,7 +253,7 @@ nkl_status nkl_bind_program(nkl_ctx *c, const nkl_program *p, const char *const 
   return finish(&k, ok && bind_all(&k, words, n), out);
 }
 
-/* ---- results ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- results ------------------------------------------------------------------------------------------------- */
 
 const nkl_arg *nkl_bound_args(const nkl_bound *b, size_t *n) {
   *n = b->n;
@@ -260,7 +272,8 @@ nkl_status nkl_bound_inputs(nkl_ctx *c, const nkl_bound *b, const nkl_program *p
   for (uint32_t i = 0; i < a->ninputs; i++) {
     const char *name = a->input_names[i];
     tensors[i] = tensor_named(b, name);
-    if (!tensors[i]) return API_FAIL(c, input_missing, a->func_name, name, dtype_name(artifact_input(a, i)->dtype), name);
+    if (!tensors[i])
+      return API_FAIL(c, input_missing, a->func_name, name, dtype_name(artifact_input(a, i)->dtype), name);
   }
   return NKL_OK;
 }

@@ -27,7 +27,8 @@ static bool map_data(Calling *k, uint32_t i) {
   const nkl_framework *f = &k->c->framework;
   const char *name = k->a->input_names[i], *why;
   nkl_tensor_desc d;
-  if (!f->map_data) return DIAG(&k->c->diag, framework, f->name, name, "the framework has no map_data, so there is nothing to run on");
+  if (!f->map_data)
+    return DIAG(&k->c->diag, framework, f->name, name, "the framework has no map_data, so there is nothing to run on");
   nkl_tensor_desc_init(&d);
   nkl_status s = f->map_data(f->ud, k->args[i]->u.obj, k->s->in_place, &d);
   if (s != NKL_OK) return DIAG(&k->c->diag, framework_callback, name, f->name, "map_data", nkl_status_name(s));
@@ -91,7 +92,8 @@ static bool run(Calling *k, nkl_tensor **outputs) {
   return ok;
 }
 
-nkl_status nkl_call(nkl_ctx *c, const nkl_request *request, const nkl_sim *sim, nkl_tensor **outputs, size_t max, size_t *n) {
+nkl_status nkl_call(nkl_ctx *c, const nkl_request *request, const nkl_sim *sim, nkl_tensor **outputs, size_t max,
+                    size_t *n) {
   nkl_program *p;
   nkl_request r;
   nkl_sim s;
@@ -102,7 +104,8 @@ nkl_status nkl_call(nkl_ctx *c, const nkl_request *request, const nkl_sim *sim, 
   nkl_request_init(&r);
   nkl_sim_init(&s);
   API_STRUCT(&r, request);
-  bool ok = API_STRUCT(&s, sim) || DIAG(&c->diag, api_use, "nkl_call", "the struct was not initialised with nkl_sim_init");
+  bool ok =
+      API_STRUCT(&s, sim) || DIAG(&c->diag, api_use, "nkl_call", "the struct was not initialised with nkl_sim_init");
   const Artifact *a = api_artifact(p);
   if (ok && a->noutputs > max) ok = DIAG(&c->diag, output_count, "nkl_call", a->func_name, (size_t)a->noutputs, max);
   if (!s.interrupt) s.interrupt = c;

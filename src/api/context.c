@@ -19,7 +19,8 @@ static nkl_status open_host(nkl_ctx *c, const nkl_options *o) {
                    .warn = o->warn,
                    .write_ud = o->write_ud,
                    .warn_ud = o->warn_ud};
-  if (o->flags & ~(uint32_t)(NKL_OPT_IGNORE_ENV | NKL_OPT_STRICT)) return API_FAIL(c, api_use, "nkl_open", "an unknown flag is set");
+  if (o->flags & ~(uint32_t)(NKL_OPT_IGNORE_ENV | NKL_OPT_STRICT))
+    return API_FAIL(c, api_use, "nkl_open", "an unknown flag is set");
   if (o->target) {
     Target t;
     bool fallback;
@@ -64,7 +65,7 @@ void nkl_interrupt(nkl_ctx *c) {
   if (c->host) host_interrupt(c->host);
 }
 
-/* ---- scripts ------------------------------------------------------------------------------------------------------------------- */
+/* ---- scripts ------------------------------------------------------------------------------------------------- */
 
 void nkl_script_init(nkl_script *s) { *s = (nkl_script){.struct_size = sizeof *s}; }
 
@@ -72,11 +73,13 @@ nkl_status nkl_load(nkl_ctx *c, const nkl_script *script) {
   nkl_script s;
   nkl_script_init(&s);
   if (api_enter(c, "nkl_load")) return c->error.status;
-  if (!script || !API_STRUCT(&s, script)) return API_FAIL(c, api_use, "nkl_load", "the script was not initialised with nkl_script_init");
+  if (!script || !API_STRUCT(&s, script))
+    return API_FAIL(c, api_use, "nkl_load", "the script was not initialised with nkl_script_init");
   if (!s.source && !s.path) return API_FAIL(c, api_use, "nkl_load", "neither path nor source is given");
   if (s.argv && (s.argc < 0 || s.script_index < 0 || s.script_index > s.argc))
     return API_FAIL(c, api_use, "nkl_load", "script_index is not one of argv");
-  HostScript h = {s.path, s.source, s.source_len, s.chunkname ? s.chunkname : "=script", s.argv, s.argc, s.script_index};
+  HostScript h = {s.path, s.source, s.source_len,  s.chunkname ? s.chunkname : "=script",
+                  s.argv, s.argc,   s.script_index};
   return host_run(c->host, &h, &c->diag) ? NKL_OK : api_fail(c);
 }
 
@@ -116,7 +119,7 @@ void nkl_warnings(nkl_ctx *c, int on) {
   if (c->host) host_warnings(c->host, on != 0);
 }
 
-/* ---- sessions ------------------------------------------------------------------------------------------------------------------ */
+/* ---- sessions ------------------------------------------------------------------------------------------------ */
 
 static nkl_status give(nkl_ctx *c, bool ok, Text *t, nkl_buf *out) {
   if (ok) return api_take(t, out) ? NKL_OK : API_NOMEM(c);
@@ -158,7 +161,7 @@ nkl_status nkl_run_specs(nkl_ctx *c, const char *const *argv, int argc) {
   return host_specs(c->host, argv, argc, &c->diag) ? NKL_OK : api_fail(c);
 }
 
-/* ---- files and tables ------------------------------------------------------------------------------------------------------------ */
+/* ---- files and tables ---------------------------------------------------------------------------------------- */
 
 nkl_status nkl_file_read(nkl_ctx *c, const char *path, nkl_buf *out) {
   Text t;
@@ -174,7 +177,9 @@ nkl_status nkl_file_write(nkl_ctx *c, const char *path, const char *data, size_t
 }
 
 nkl_status nkl_render_table(nkl_table table, int json, nkl_buf *out, nkl_error_buf *err) {
-  static const HelpTable tables[] = {[NKL_TABLE_OPS] = HELP_OPS, [NKL_TABLE_ERRORS] = HELP_ERRORS, [NKL_TABLE_DTYPES] = HELP_DTYPES,
+  static const HelpTable tables[] = {[NKL_TABLE_OPS] = HELP_OPS,
+                                     [NKL_TABLE_ERRORS] = HELP_ERRORS,
+                                     [NKL_TABLE_DTYPES] = HELP_DTYPES,
                                      [NKL_TABLE_TARGETS] = HELP_TARGETS};
   Text t;
   Diag d;

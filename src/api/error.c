@@ -3,7 +3,8 @@
 
 #include "api.h"
 
-_Static_assert((int)NKL_ERR_INTERNAL == (int)ST_INTERNAL && (int)NKL_ERR_CANCELLED == (int)ST_CANCELLED, "statuses are one list");
+_Static_assert((int)NKL_ERR_INTERNAL == (int)ST_INTERNAL && (int)NKL_ERR_CANCELLED == (int)ST_CANCELLED,
+               "statuses are one list");
 _Static_assert((int)NKL_F4E2M1FN_X4 == (int)DT_float4_e2m1fn_x4 && (int)NKL_BOOL == (int)DT_bool_ &&
                    (int)NKL_F32 == (int)DT_float32,
                "dtypes are one list");
@@ -13,19 +14,21 @@ int nkl_version_number(void) { return NKL_VERSION_NUMBER; }
 const char *nkl_version_string(void) { return NKL_VERSION_STRING; }
 
 const char *nkl_status_name(nkl_status s) {
-  static const char *const names[] = {"NKL_OK",           "NKL_ERR_NOMEM", "NKL_ERR_ARG",         "NKL_ERR_IO",
-                                      "NKL_ERR_FORMAT",   "NKL_ERR_SYNTAX", "NKL_ERR_SCRIPT",     "NKL_ERR_TRACE",
-                                      "NKL_ERR_SIM",      "NKL_ERR_LIMIT", "NKL_ERR_CANCELLED",   "NKL_ERR_UNSUPPORTED",
-                                      "NKL_ERR_HOST",     "NKL_ERR_INTERNAL"};
+  static const char *const names[] = {"NKL_OK",         "NKL_ERR_NOMEM",   "NKL_ERR_ARG",       "NKL_ERR_IO",
+                                      "NKL_ERR_FORMAT", "NKL_ERR_SYNTAX",  "NKL_ERR_SCRIPT",    "NKL_ERR_TRACE",
+                                      "NKL_ERR_SIM",    "NKL_ERR_LIMIT",   "NKL_ERR_CANCELLED", "NKL_ERR_UNSUPPORTED",
+                                      "NKL_ERR_HOST",   "NKL_ERR_INTERNAL"};
   int i = -(int)s;
   return i >= 0 && i < (int)(sizeof names / sizeof *names) ? names[i] : "NKL_ERR_UNKNOWN";
 }
 
 size_t nkl_dtype_size(nkl_dtype d) { return d > NKL_INVALID && (int)d < DT_count ? (size_t)dtype_bytes((DType)d) : 0; }
-const char *nkl_dtype_name(nkl_dtype d) { return d > NKL_INVALID && (int)d < DT_count ? dtype_name((DType)d) : "invalid"; }
+const char *nkl_dtype_name(nkl_dtype d) {
+  return d > NKL_INVALID && (int)d < DT_count ? dtype_name((DType)d) : "invalid";
+}
 nkl_dtype nkl_dtype_parse(const char *name, size_t len) { return (nkl_dtype)dtype_parse(name, len); }
 
-/* ---- errors ---------------------------------------------------------------------------------------------------------------- */
+/* ---- errors -------------------------------------------------------------------------------------------------- */
 
 static const nkl_error no_error = {NKL_OK, "", "", "", "", "", 0};
 static const nkl_error no_memory = {NKL_ERR_NOMEM, "err_nomem", "out of memory", "", "", "", 0};
@@ -42,8 +45,8 @@ nkl_status api_enter(nkl_ctx *c, const char *func) {
 
 static nkl_error view(const Diag *d) {
   if (d->id == ERR_none) return no_memory; /* nothing but memory fails without a word */
-  return (nkl_error){(nkl_status)err_status(d->id), err_name(d->id), diag_message(d), text_str(&d->notes), text_str(&d->where),
-                     d->file, d->line};
+  return (nkl_error){(nkl_status)err_status(d->id), err_name(d->id), diag_message(d), text_str(&d->notes),
+                     text_str(&d->where),           d->file,         d->line};
 }
 
 nkl_status api_fail(nkl_ctx *c) {
@@ -85,7 +88,7 @@ void nkl_error_buf_free(nkl_error_buf *e) {
   *e = (nkl_error_buf){no_error, NULL};
 }
 
-/* ---- buffers --------------------------------------------------------------------------------------------------------------- */
+/* ---- buffers ------------------------------------------------------------------------------------------------- */
 
 typedef struct Block {
   Alloc alloc;

@@ -1,4 +1,5 @@
-/* fill.c -- room api: tensors made from the VALUE grammar. The random ones come from base/random.h: the same bytes on every machine. */
+/* fill.c -- room api: tensors made from the VALUE grammar. The random ones come from base/random.h: the same bytes on
+ * every machine. */
 #include <math.h>
 
 #include "api.h"
@@ -58,6 +59,7 @@ bool api_fill(const ApiFill *f, SimTensor *t, Diag *d) {
   if (kind == FILL_ZEROS) return true;
   if (dtype_info[t->dtype].cls == DC_PACK) return refuse(f, t, "packed elements can be zeros only", d);
   if (kind != FILL_NORMAL && kind != FILL_UNIFORM) return fill_numbers(f, kind, t, d);
-  if (!dtype_is_float(t->dtype)) return refuse(f, t, "only floats can be random; use :zeros, :ones, :iota or :full(x)", d);
+  if (!dtype_is_float(t->dtype))
+    return refuse(f, t, "only floats can be random; use :zeros, :ones, :iota or :full(x)", d);
   return fill_random(f, kind, t) || refuse(f, t, "a value does not fit", d);
 }

@@ -42,7 +42,7 @@ nkl_status nkl_kernel_names(nkl_ctx *c, nkl_buf *out) {
   return api_fail(c);
 }
 
-/* ---- the framework of the host ---------------------------------------------------------------------------------------------- */
+/* ---- the framework of the host ------------------------------------------------------------------------------- */
 
 void nkl_framework_init(nkl_framework *f) { *f = (nkl_framework){.struct_size = sizeof *f, .name = "host"}; }
 
@@ -69,7 +69,8 @@ static bool map_object(nkl_ctx *c, const nkl_arg *arg, const char *who, FwArg *o
   const void *host_dtype = NULL;
   const char *why;
   SimTensor t;
-  if (!f->struct_size) return DIAG(&c->diag, framework, "nkl_specialize", who, "no framework was set (nkl_set_framework)");
+  if (!f->struct_size)
+    return DIAG(&c->diag, framework, "nkl_specialize", who, "no framework was set (nkl_set_framework)");
   if (!f->is_framework_tensor(f->ud, arg->u.obj))
     return DIAG(&c->diag, framework, f->name, who, "is neither a tensor of the framework nor a constant");
   nkl_tensor_desc_init(&d);
@@ -84,16 +85,25 @@ static bool map_object(nkl_ctx *c, const nkl_arg *arg, const char *who, FwArg *o
   return true;
 }
 
-/* ---- arguments ------------------------------------------------------------------------------------------------------------------ */
+/* ---- arguments ----------------------------------------------------------------------------------------------- */
 
 static bool constant(nkl_ctx *c, Arena *a, const nkl_arg *arg, ConstValue *out) {
   *out = (ConstValue){.kind = CONST_NIL};
   switch (arg->kind) {
-    case NKL_ARG_NIL: return true;
-    case NKL_ARG_BOOL: *out = (ConstValue){.kind = CONST_BOOL, .b = arg->u.b != 0}; return true;
-    case NKL_ARG_INT: *out = (ConstValue){.kind = CONST_INT, .i = arg->u.i}; return true;
-    case NKL_ARG_NUM: *out = (ConstValue){.kind = CONST_FLOAT, .f = arg->u.n}; return true;
-    case NKL_ARG_STR: *out = (ConstValue){.kind = CONST_STRING, .s = arg->u.s.p, .len = arg->u.s.len}; return true;
+    case NKL_ARG_NIL:
+      return true;
+    case NKL_ARG_BOOL:
+      *out = (ConstValue){.kind = CONST_BOOL, .b = arg->u.b != 0};
+      return true;
+    case NKL_ARG_INT:
+      *out = (ConstValue){.kind = CONST_INT, .i = arg->u.i};
+      return true;
+    case NKL_ARG_NUM:
+      *out = (ConstValue){.kind = CONST_FLOAT, .f = arg->u.n};
+      return true;
+    case NKL_ARG_STR:
+      *out = (ConstValue){.kind = CONST_STRING, .s = arg->u.s.p, .len = arg->u.s.len};
+      return true;
     case NKL_ARG_TUPLE: {
       ConstValue *items = arena_newn(a, ConstValue, arg->u.tuple.n);
       if (!items) return DIAG0(&c->diag, nomem);
@@ -102,7 +112,9 @@ static bool constant(nkl_ctx *c, Arena *a, const nkl_arg *arg, ConstValue *out) 
         if (!constant(c, a, &arg->u.tuple.items[i], &items[i])) return false;
       return true;
     }
-    default: return DIAG(&c->diag, api_use, "nkl_specialize", "a tuple or an option holds a tensor, or an argument's kind is unknown");
+    default:
+      return DIAG(&c->diag, api_use, "nkl_specialize",
+                  "a tuple or an option holds a tensor, or an argument's kind is unknown");
   }
 }
 
@@ -159,7 +171,8 @@ nkl_status nkl_specialize(nkl_ctx *c, const nkl_request *request, nkl_program **
   if (api_enter(c, "nkl_specialize")) return c->error.status;
   if (!request || !API_STRUCT(&r, request))
     return API_FAIL(c, api_use, "nkl_specialize", "the request was not initialised with nkl_request_init");
-  if (!r.kernel || r.kernel->ctx != c) return API_FAIL(c, api_use, "nkl_specialize", "the kernel is not one of this context");
+  if (!r.kernel || r.kernel->ctx != c)
+    return API_FAIL(c, api_use, "nkl_specialize", "the kernel is not one of this context");
   arena_init(&a, c->alloc);
   bool ok = api_args(c, &r, &a, &call) && host_specialize(c->host, &call, &artifact, &c->diag);
   arena_free(&a);

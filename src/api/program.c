@@ -19,10 +19,16 @@ static bool render(const Artifact *a, nkl_format f, Text *out, Diag *d) {
   Arena arena;
   bool ok;
   switch (f) {
-    case NKL_FMT_IR: text_add(out, a->ir, a->ir_len); return true;
-    case NKL_FMT_BACKEND_CONFIG: text_add(out, a->backend_config, a->backend_config_len); return true;
-    case NKL_FMT_HLO: return hlo_text(a, out, d);
-    case NKL_FMT_STABLEHLO: return stablehlo_text(a, out, d);
+    case NKL_FMT_IR:
+      text_add(out, a->ir, a->ir_len);
+      return true;
+    case NKL_FMT_BACKEND_CONFIG:
+      text_add(out, a->backend_config, a->backend_config_len);
+      return true;
+    case NKL_FMT_HLO:
+      return hlo_text(a, out, d);
+    case NKL_FMT_STABLEHLO:
+      return stablehlo_text(a, out, d);
     case NKL_FMT_CONFIG_JSON: {
       arena_init(&arena, out->alloc);
       const Json *v = json_parse(&arena, a->config_json, a->config_json_len, "backend_config", d);
@@ -49,7 +55,7 @@ nkl_status nkl_program_render(const nkl_program *p, nkl_format f, nkl_buf *out, 
   return s;
 }
 
-/* ---- fields ------------------------------------------------------------------------------------------------------------------ */
+/* ---- fields -------------------------------------------------------------------------------------------------- */
 
 const char *nkl_program_name(const nkl_program *p) { return api_artifact(p)->func_name; }
 const char *nkl_program_target(const nkl_program *p) { return target_name(api_artifact(p)->module->target); }

@@ -160,7 +160,8 @@ nkl_status nkl_simulate(const nkl_program *p, const nkl_sim *sim, nkl_tensor **o
   nkl_sim_init(&s);
   diag_init(&d, a->arena.alloc);
   for (uint32_t k = 0; k < a->noutputs; k++) outputs[k] = NULL;
-  bool ok = API_STRUCT(&s, sim) || DIAG(&d, api_use, "nkl_simulate", "the struct was not initialised with nkl_sim_init");
+  bool ok =
+      API_STRUCT(&s, sim) || DIAG(&d, api_use, "nkl_simulate", "the struct was not initialised with nkl_sim_init");
   ok = ok && run_inputs(a, &s, outputs, &d);
   nkl_status status = ok ? NKL_OK : api_fail_buf(err, &d);
   diag_free(&d);

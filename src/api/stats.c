@@ -151,7 +151,7 @@ nkl_status nkl_tensor_summary(nkl_ctx *c, const nkl_tensor *t, const char *name,
   return api_take(&line, out) ? NKL_OK : API_NOMEM(c);
 }
 
-/* ---- comparing ------------------------------------------------------------------------------------------------------------------- */
+/* ---- comparing ----------------------------------------------------------------------------------------------- */
 
 typedef struct Differences {
   double absolute, relative; /* largest */
@@ -222,7 +222,8 @@ nkl_status nkl_tensor_compare(nkl_ctx *c, const nkl_tensor *actual, const nkl_te
   api_begin(c);
   *out = (nkl_buf)NKL_BUF_INIT;
   *mismatches = 0;
-  if (!(rtol >= 0 && atol >= 0)) return API_FAIL(c, api_use, "nkl_tensor_compare", "a tolerance is negative or not a number");
+  if (!(rtol >= 0 && atol >= 0))
+    return API_FAIL(c, api_use, "nkl_tensor_compare", "a tolerance is negative or not a number");
   if (!alike(c, &actual->t, &desired->t)) return api_fail(c);
   int64_t n = numbers(&actual->t);
   for (int64_t i = 0; i < n; i += BLOCK) {

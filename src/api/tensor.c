@@ -69,7 +69,7 @@ void nkl_tensor_describe(const nkl_tensor *t, nkl_tensor_desc *out) {
   out->nbytes = (size_t)tensor_bytes(&t->t);
 }
 
-/* ---- making ------------------------------------------------------------------------------------------------------------------- */
+/* ---- making -------------------------------------------------------------------------------------------------- */
 
 /* All strides 0, or those of a C-contiguous array (axes of size 1 may have any). */
 static bool is_contiguous(const nkl_tensor_desc *d, const SimTensor *t) {
@@ -134,13 +134,15 @@ nkl_status nkl_tensor_new(nkl_ctx *c, const nkl_tensor_desc *desc, nkl_tensor **
   return *out ? NKL_OK : API_NOMEM(c);
 }
 
-nkl_status nkl_tensor_wrap(nkl_ctx *c, const nkl_tensor_desc *desc, void (*release)(void *ud, void *data), void *ud, nkl_tensor **out) {
+nkl_status nkl_tensor_wrap(nkl_ctx *c, const nkl_tensor_desc *desc, void (*release)(void *ud, void *data), void *ud,
+                           nkl_tensor **out) {
   Checked d;
   *out = NULL;
   api_begin(c);
   if (!check(c, "nkl_tensor_wrap", desc, &d)) return api_fail(c);
   if (!d.desc.data) return API_FAIL(c, api_use, "nkl_tensor_wrap", "data is NULL");
-  if (!d.contiguous) return API_FAIL(c, api_use, "nkl_tensor_wrap", "the data is not C-contiguous; nkl_tensor_new copies such data");
+  if (!d.contiguous)
+    return API_FAIL(c, api_use, "nkl_tensor_wrap", "the data is not C-contiguous; nkl_tensor_new copies such data");
   d.t.data = NULL;
   nkl_tensor *t = api_tensor(c->alloc, &d.t);
   if (!t) return API_NOMEM(c);
@@ -152,7 +154,7 @@ nkl_status nkl_tensor_wrap(nkl_ctx *c, const nkl_tensor_desc *desc, void (*relea
   return NKL_OK;
 }
 
-/* ---- files -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- files --------------------------------------------------------------------------------------------------- */
 
 nkl_status nkl_tensor_load(nkl_ctx *c, const char *path, const char *member, nkl_dtype dtype, nkl_tensor **out) {
   TensorAsk ask = {path, member, (DType)dtype};
@@ -161,6 +163,26 @@ nkl_status nkl_tensor_load(nkl_ctx *c, const char *path, const char *member, nkl
   api_begin(c);
   if (dtype < NKL_INVALID || (int)dtype >= DT_count) return API_FAIL(c, api_use, "nkl_tensor_load", "dtype is not one");
   if (!tensorfile_read(c->alloc, &ask, &t, &c->diag)) return api_fail(c);
+  *out = api_tensor(c->alloc, &t);
+  return *out ? NKL_OK : API_NOMEM(c);
+}
+
+nkl_status nkl_tensor_load_word(nkl_ctx *c, const char *word, nkl_tensor **out) {
+  HostWord w = {word, strlen(word), "file"};
+  HostValue v;
+  SimTensor t;
+  Arena a;
+  *out = NULL;
+  if (api_enter(c, "nkl_tensor_load_word")) return c->error.status;
+  arena_init(&a, c->alloc);
+  bool ok = host_value(c->host, &w, &a, &v, &c->diag);
+  if (ok && v.kind != HV_FILE) ok = DIAG(&c->diag, file_kind, word);
+  if (ok) {
+    TensorAsk ask = {v.path, v.member, v.dtype};
+    ok = tensorfile_read(c->alloc, &ask, &t, &c->diag);
+  }
+  arena_free(&a);
+  if (!ok) return api_fail(c);
   *out = api_tensor(c->alloc, &t);
   return *out ? NKL_OK : API_NOMEM(c);
 }

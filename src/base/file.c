@@ -91,7 +91,8 @@ typedef struct Staged {
   char real[PATH_MAX];
 } Staged;
 
-/* Writes the temporary file; on failure errno says why and none is left. old: the file that will be replaced, or NULL. */
+/* Writes the temporary file; on failure errno says why and none is left. old: the file that will be replaced, or NULL.
+ */
 static bool write_temporary(const FileOut *f, Staged *s, const struct stat *old) {
   int fd = open_beside(s->real, s->temp);
   if (fd < 0) {

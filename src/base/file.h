@@ -14,6 +14,7 @@ typedef struct FileOut {
   const void *data;
   size_t n;
 } FileOut;
-/* Several files, all or none: each is complete under a temporary name before the first is renamed. "-" and devices are written last. */
+/* Several files, all or none: each is complete under a temporary name before the first is renamed. "-" and devices are
+ * written last. */
 bool file_write_all(const FileOut *files, size_t count, Diag *d);
 #endif

@@ -34,8 +34,8 @@ int options_check(Command command, const Options *o); /* values that need no con
 void options_free(Options *o);
 int command_find(const char *name); /* Command, or -1 */
 const char *command_nearest(const char *name);
-void command_list(void);  /* names on standard error, in one line */
-void usage_all(void);     /* to standard output */
+void command_list(void); /* names on standard error, in one line */
+void usage_all(void);    /* to standard output */
 void usage_command(Command command);
 double option_number(const char *text, double otherwise);
 uint64_t option_seed(const Options *o);
@@ -47,16 +47,16 @@ void message_color(const char *when); /* "auto", "always", "never"; NULL: auto *
 int message_colored(void);
 void message(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void print_error(const nkl_error *e, const char *prefix); /* message, notes, traceback */
-int fail(nkl_ctx *c);                 /* prints the last error; its exit status for failures of a script or a kernel */
-int fail_usage(nkl_ctx *c);           /* the same, but a wrong argument is a usage error */
-int fail_buf(nkl_error_buf *e);       /* prints and frees */
+int fail(nkl_ctx *c);           /* prints the last error; its exit status for failures of a script or a kernel */
+int fail_usage(nkl_ctx *c);     /* the same, but a wrong argument is a usage error */
+int fail_buf(nkl_error_buf *e); /* prints and frees */
 int fail_file(nkl_error_buf *e, const char *path); /* the same, with the file that is at fault */
 
 /* context.c */
 int context_open(nkl_ctx **out, const nkl_options *o); /* prints what fails; Ctrl-C then interrupts the context */
 void context_close(nkl_ctx *c);
-void interrupt_arm(void);     /* the next Ctrl-C interrupts; the one after it ends the program */
-int interrupt_pending(void);  /* was there one? forgets it */
+void interrupt_arm(void);    /* the next Ctrl-C interrupts; the one after it ends the program */
+int interrupt_pending(void); /* was there one? forgets it */
 
 /* commands */
 int cmd_run(const Options *o);

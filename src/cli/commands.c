@@ -32,7 +32,8 @@ int cmd_exec(const Options *o) {
   status = decode(o, c, &p);
   nkl_bind_options_init(&bind);
   bind.seed = option_seed(o);
-  if (status == EXIT_OK && nkl_bind_program(c, p, o->operand.item + 1, o->operand.n - 1, &bind, &b) != NKL_OK) status = fail_usage(c);
+  if (status == EXIT_OK && nkl_bind_program(c, p, o->operand.item + 1, o->operand.n - 1, &bind, &b) != NKL_OK)
+    status = fail_usage(c);
   if (status == EXIT_OK) status = results(o, c, p, b);
   nkl_bound_free(b);
   nkl_program_release(p);
@@ -68,7 +69,8 @@ int cmd_text(Command command, const Options *o) {
   nkl_error_buf err = NKL_ERROR_BUF_INIT;
   nkl_buf text = NKL_BUF_INIT;
   int status = specialize(o, 1, &s);
-  if (status == EXIT_OK && nkl_program_render(s.program, format_of(command, o), &text, &err) != NKL_OK) status = fail_buf(&err);
+  if (status == EXIT_OK && nkl_program_render(s.program, format_of(command, o), &text, &err) != NKL_OK)
+    status = fail_buf(&err);
   if (status == EXIT_OK) status = give_text(o, s.ctx, &text);
   nkl_buf_free(&text);
   specialized_free(&s);

@@ -1,4 +1,5 @@
-/* lua.c -- room cli: without a command nkilua is lua: its flags, `arg`, LUA_INIT, standard input, exit status and error texts. */
+/* lua.c -- room cli: without a command nkilua is lua: its flags, `arg`, LUA_INIT, standard input, exit status and error
+ * texts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,19 +18,20 @@ static void lua_usage(const char *bad) {
   } else {
     message("unrecognized option '%s'", bad);
   }
-  fputs("usage: nkilua [options] [script [args]]\n"
-        "       nkilua COMMAND ...   (see `nkilua help`)\n"
-        "Available options are:\n"
-        "  -e stat   execute string 'stat'\n"
-        "  -i        enter interactive mode after executing 'script'\n"
-        "  -l mod    require library 'mod' into global 'mod'\n"
-        "  -l g=mod  require library 'mod' into global 'g'\n"
-        "  -v        show version information\n"
-        "  -E        ignore environment variables\n"
-        "  -W        turn warnings on\n"
-        "  --        stop handling options\n"
-        "  -         stop handling options and execute stdin\n",
-        stderr);
+  fputs(
+      "usage: nkilua [options] [script [args]]\n"
+      "       nkilua COMMAND ...   (see `nkilua help`)\n"
+      "Available options are:\n"
+      "  -e stat   execute string 'stat'\n"
+      "  -i        enter interactive mode after executing 'script'\n"
+      "  -l mod    require library 'mod' into global 'mod'\n"
+      "  -l g=mod  require library 'mod' into global 'g'\n"
+      "  -v        show version information\n"
+      "  -E        ignore environment variables\n"
+      "  -W        turn warnings on\n"
+      "  --        stop handling options\n"
+      "  -         stop handling options and execute stdin\n",
+      stderr);
 }
 
 /* Index of the first word that is wrong, or 0. */
@@ -42,16 +44,26 @@ static int collect(int argc, char **argv, LuaArgs *a) {
       return a->script = i + 1, 0;
     }
     switch (word[1]) {
-      case '-': return a->script = i + 1, 0;
-      case 'E': a->ignore_env = 1; break;
-      case 'W': break;
-      case 'i': a->interactive = a->version = 1; break;
-      case 'v': a->version = 1; break;
-      case 'e': a->executed = 1; /* fallthrough */
+      case '-':
+        return a->script = i + 1, 0;
+      case 'E':
+        a->ignore_env = 1;
+        break;
+      case 'W':
+        break;
+      case 'i':
+        a->interactive = a->version = 1;
+        break;
+      case 'v':
+        a->version = 1;
+        break;
+      case 'e':
+        a->executed = 1; /* fallthrough */
       case 'l':
         if (!word[2] && (++i >= argc || argv[i][0] == '-')) return i - 1;
         break;
-      default: return i;
+      default:
+        return i;
     }
   }
   a->script = i;
@@ -103,8 +115,8 @@ static int no_script(nkl_ctx *c, const char *word) {
   if (strcmp(e->id, "err_script_file") != 0) return fail(c);
   if (strpbrk(word, "./")) return fail(c);
   const char *near = command_nearest(word);
-  message("%s, and there is no command '%s'%s%s%s; commands are:", e->message, word, near ? " (did you mean '" : "", near ? near : "",
-          near ? "'?)" : "");
+  message("%s, and there is no command '%s'%s%s%s; commands are:", e->message, word, near ? " (did you mean '" : "",
+          near ? near : "", near ? "'?)" : "");
   command_list();
   fputc('\n', stderr);
   return EXIT_USAGE;

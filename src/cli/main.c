@@ -7,16 +7,25 @@
 static int run_command(Command command, const Options *o) {
   const char *word = o->operand.n ? o->operand.item[0] : NULL;
   switch (command) {
-    case CMD_run: return cmd_run(o);
-    case CMD_exec: return cmd_exec(o);
+    case CMD_run:
+      return cmd_run(o);
+    case CMD_exec:
+      return cmd_exec(o);
     case CMD_trace:
     case CMD_config:
-    case CMD_hlo: return cmd_text(command, o);
-    case CMD_ops: return cmd_ops(o);
-    case CMD_doc: return cmd_doc(word);
-    case CMD_help: return cmd_help(word);
-    case CMD_repl: return cmd_repl();
-    default: puts("nkilua " NKL_VERSION_STRING); return EXIT_OK;
+    case CMD_hlo:
+      return cmd_text(command, o);
+    case CMD_ops:
+      return cmd_ops(o);
+    case CMD_doc:
+      return cmd_doc(word);
+    case CMD_help:
+      return cmd_help(word);
+    case CMD_repl:
+      return cmd_repl();
+    default:
+      puts("nkilua " NKL_VERSION_STRING);
+      return EXIT_OK;
   }
 }
 

@@ -11,7 +11,8 @@ static int colored = -1; /* not decided */
 
 /* --color, then NO_COLOR, then FORCE_COLOR and CLICOLOR_FORCE, then whether somebody looks. */
 static int decide(const char *when) {
-  const char *no = getenv("NO_COLOR"), *force = getenv("FORCE_COLOR"), *cli = getenv("CLICOLOR_FORCE"), *term = getenv("TERM");
+  const char *no = getenv("NO_COLOR"), *force = getenv("FORCE_COLOR"), *cli = getenv("CLICOLOR_FORCE"),
+             *term = getenv("TERM");
   if (when && strcmp(when, "always") == 0) return 1;
   if (when && strcmp(when, "never") == 0) return 0;
   if (no && *no) return 0;
@@ -43,14 +44,14 @@ void message(const char *fmt, ...) {
 
 /* An id helps with what nkilua itself refuses; errors of Lua, of files and of words say all in their message. */
 static int shows_id(const nkl_error *e) {
-  return e->status != NKL_ERR_ARG && e->status != NKL_ERR_IO && e->status != NKL_ERR_CANCELLED && e->status != NKL_ERR_NOMEM &&
-         strcmp(e->id, "err_lua") != 0 && strcmp(e->id, "err_lua_syntax") != 0;
+  return e->status != NKL_ERR_ARG && e->status != NKL_ERR_IO && e->status != NKL_ERR_CANCELLED &&
+         e->status != NKL_ERR_NOMEM && strcmp(e->id, "err_lua") != 0 && strcmp(e->id, "err_lua_syntax") != 0;
 }
 
-static void put_lines(const char *text, const char *before) {
+static void put_lines(const char *text, const char *before, const char *except) {
   while (*text) {
     size_t n = strcspn(text, "\n");
-    fprintf(stderr, "%s%.*s\n", before, (int)n, text);
+    if (strlen(except) != n || memcmp(except, text, n) != 0) fprintf(stderr, "%s%.*s\n", before, (int)n, text);
     text += n + (text[n] == '\n');
   }
 }
@@ -64,9 +65,11 @@ void print_error(const nkl_error *e, const char *prefix) {
   }
   fprintf(stderr, "%s%s%s\n", shows_id(e) ? e->id : "", shows_id(e) ? ": " : "", e->message);
   int lua = strncmp(e->traceback, "stack traceback:", 16) == 0;
-  if (!lua) put_lines(e->traceback, "  at ");
-  put_lines(e->notes, "");
-  if (lua) put_lines(e->traceback, "");
+  char place[512]; /* said already */
+  snprintf(place, sizeof place, "%s:%d", e->file, e->line);
+  if (!lua) put_lines(e->traceback, "  ", place);
+  put_lines(e->notes, "", place);
+  if (lua) put_lines(e->traceback, "", place);
 }
 
 static int status_of(const nkl_error *e, int wrong_argument) {

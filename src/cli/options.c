@@ -1,4 +1,5 @@
-/* options.c -- room cli: words of the command line into Options, by the table options.def; usage texts from the same table. */
+/* options.c -- room cli: words of the command line into Options, by the table options.def; usage texts from the same
+ * table. */
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
@@ -30,12 +31,13 @@ static const CommandRow commands[] = {
 #include "options.def"
 };
 static const OptionRow rows[] = {
-#define OPTION(id, kind, letter, metavar, commands, help) {#id, kind, letter, metavar, commands, help, offsetof(Options, id)},
+#define OPTION(id, kind, letter, metavar, commands, help) \
+  {#id, kind, letter, metavar, commands, help, offsetof(Options, id)},
 #include "options.def"
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* ---- names ------------------------------------------------------------------------------------------------------------------- */
+/* ---- names --------------------------------------------------------------------------------------------------- */
 
 static int least(int a, int b) { return a < b ? a : b; }
 
@@ -82,7 +84,7 @@ static const OptionRow *by_letter(char letter) {
   return NULL;
 }
 
-/* ---- parsing ----------------------------------------------------------------------------------------------------------------- */
+/* ---- parsing ------------------------------------------------------------------------------------------------- */
 
 typedef struct Parsing {
   Command command;
@@ -98,8 +100,8 @@ static int unknown(const Parsing *p, const char *word) {
   snprintf(bare, sizeof bare, "%.*s", (int)strcspn(name, "="), name);
   for (int i = 0; i < ROWS && !near; i++)
     if (rows[i].commands & 1u << p->command && word[1] == '-' && near_enough(bare, rows[i].name)) near = rows[i].name;
-  message("%s: no option '%s'%s%s%s", commands[p->command].name, word, near ? "; did you mean '--" : "", near ? near : "",
-          near ? "'?" : "");
+  message("%s: no option '%s'%s%s%s", commands[p->command].name, word, near ? "; did you mean '--" : "",
+          near ? near : "", near ? "'?" : "");
   return EXIT_USAGE;
 }
 
@@ -222,7 +224,7 @@ int options_parse(Command command, int argc, char **argv, Options *out) {
 
 void options_free(Options *o) { free(o->memory); }
 
-/* ---- values of options --------------------------------------------------------------------------------------------------------- */
+/* ---- values of options --------------------------------------------------------------------------------------- */
 
 double option_number(const char *text, double otherwise) { return text ? strtod(text, NULL) : otherwise; }
 
@@ -271,31 +273,39 @@ static int one_of(const char *word, const char *list) {
 int options_check(Command command, const Options *o) {
   int64_t grid[NKL_MAX_RANK];
   const char *tolerance = "it must be a number of at least 0";
-  if (o->color && !one_of(o->color, "auto always never")) return wrong(command, "color", o->color, "it is auto, always or never");
+  if (o->color && !one_of(o->color, "auto always never"))
+    return wrong(command, "color", o->color, "it is auto, always or never");
   message_color(o->color);
   if (o->rtol && !is_tolerance(o->rtol)) return wrong(command, "rtol", o->rtol, tolerance);
   if (o->atol && !is_tolerance(o->atol)) return wrong(command, "atol", o->atol, tolerance);
-  if ((o->rtol || o->atol) && !o->check.n) return wrong(command, o->rtol ? "rtol" : "atol", o->rtol ? o->rtol : o->atol, "it says how to --check");
-  if (o->seed && !is_seed(o->seed)) return wrong(command, "seed", o->seed, "it must be an integer of at least 0 that fits 64 bits");
-  if (o->grid && option_grid(o->grid, grid) < 0) return wrong(command, "grid", o->grid, "it must be 1 to 8 positive integers, such as 4 or 4,2");
+  if ((o->rtol || o->atol) && !o->check.n)
+    return wrong(command, o->rtol ? "rtol" : "atol", o->rtol ? o->rtol : o->atol, "it says how to --check");
+  if (o->seed && !is_seed(o->seed))
+    return wrong(command, "seed", o->seed, "it must be an integer of at least 0 that fits 64 bits");
+  if (o->grid && option_grid(o->grid, grid) < 0)
+    return wrong(command, "grid", o->grid, "it must be 1 to 8 positive integers, such as 4 or 4,2");
   if (o->as && !one_of(o->as, "hlo stablehlo")) return wrong(command, "as", o->as, "it is hlo or stablehlo");
   if (o->table && !one_of(o->table, "ops errors dtypes targets"))
     return wrong(command, "table", o->table, "it is ops, errors, dtypes or targets");
   return EXIT_OK;
 }
 
-/* ---- usage ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- usage --------------------------------------------------------------------------------------------------- */
 
 void command_list(void) {
   for (int i = 0; i < CMD_count; i++) fprintf(stderr, "%s%s", i ? ", " : "", commands[i].name);
 }
 
 void usage_all(void) {
-  puts("usage: nkilua COMMAND ...\n       nkilua [-e STAT] [-l MOD] [-i] [-v] [-E] [-W] [--] [SCRIPT [ARGS]]   as lua\n\ncommands:");
+  puts(
+      "usage: nkilua COMMAND ...\n       nkilua [-e STAT] [-l MOD] [-i] [-v] [-E] [-W] [--] [SCRIPT [ARGS]]   as "
+      "lua\n\ncommands:");
   for (int i = 0; i < CMD_count; i++) printf("  %-8s %s\n", commands[i].name, commands[i].help);
-  puts("\n`nkilua help COMMAND` tells a command's options.\n"
-       "VALUE: a.npy, b.npz:name, w.safetensors:name, f32[128,512] with :normal(seed) :uniform(seed) :zeros :ones :iota :full(x),\n"
-       "       a number, true, false, nil, a quoted string, {2,2}");
+  puts(
+      "\n`nkilua help COMMAND` tells a command's options.\n"
+      "VALUE: a.npy, b.npz:name, w.safetensors:name, f32[128,512] with :normal(seed) :uniform(seed) :zeros :ones :iota "
+      ":full(x),\n"
+      "       a number, true, false, nil, a quoted string, {2,2}");
 }
 
 void usage_command(Command command) {

@@ -1,4 +1,5 @@
-/* reader.c -- room cli: lines from a terminal, with editing, history and completion by libedit, or from anything else as they are. */
+/* reader.c -- room cli: lines from a terminal, with editing, history and completion by libedit, or from anything else
+ * as they are. */
 #include <ctype.h>
 #include <errno.h>
 #include <locale.h>
@@ -59,9 +60,7 @@ static Reader *reader_of(EditLine *e) {
   return r;
 }
 
-static char *prompt_of(EditLine *e) {
-  return (char *)(uintptr_t)reader_of(e)->prompt; /* the library only reads it */
-}
+static char *prompt_of(EditLine *e) { return (char *)(uintptr_t)reader_of(e)->prompt; /* the library only reads it */ }
 
 /* A character at a time, so that Ctrl-C ends the line: libedit itself would try again. */
 static int read_character(EditLine *e, wchar_t *out) {
@@ -77,7 +76,7 @@ static int read_character(EditLine *e, wchar_t *out) {
   }
 }
 
-/* ---- completion -------------------------------------------------------------------------------------------------------------- */
+/* ---- completion ---------------------------------------------------------------------------------------------- */
 
 static size_t common_prefix(const char *list) {
   size_t common = strcspn(list, "\n");
@@ -127,7 +126,7 @@ static unsigned char complete(EditLine *e, int key) {
   return result;
 }
 
-/* ---- history ------------------------------------------------------------------------------------------------------------------- */
+/* ---- history ------------------------------------------------------------------------------------------------- */
 
 static void open_history(Reader *r) {
   HistEvent event;
@@ -190,7 +189,7 @@ static const char *edited_line(Reader *r, const char *prompt, int *cancelled) {
 
 #endif
 
-/* ---- either way ------------------------------------------------------------------------------------------------------------------ */
+/* ---- either way ---------------------------------------------------------------------------------------------- */
 
 Reader *reader_open(nkl_ctx *c) {
   Reader *r = calloc(1, sizeof *r);

@@ -1,5 +1,5 @@
-/* repl.c -- room cli: the interactive session. A line that is not yet a whole chunk gets more lines; Ctrl-C drops what was typed, or stops what
-   runs. Errors end nothing. */
+/* repl.c -- room cli: the interactive session. A line that is not yet a whole chunk gets more lines; Ctrl-C drops what
+   was typed, or stops what runs. Errors end nothing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

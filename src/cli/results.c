@@ -1,5 +1,5 @@
-/* results.c -- room cli: simulating a program, then checking, writing and printing what it computed, in that order: nothing is written when
-   anything fails. */
+/* results.c -- room cli: simulating a program, then checking, writing and printing what it computed, in that order:
+   nothing is written when anything fails. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ typedef struct Results {
   nkl_file *files;    /* one per --output */
 } Results;
 
-/* ---- NAME=FILE ------------------------------------------------------------------------------------------------------------------ */
+/* ---- NAME=FILE ----------------------------------------------------------------------------------------------- */
 
 typedef struct Named {
   const char *file;
@@ -56,7 +56,7 @@ static int check_names(const Results *r) {
   return EXIT_OK;
 }
 
-/* ---- running -------------------------------------------------------------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------------------------------------------- */
 
 static int simulate(Results *r) {
   nkl_error_buf err = NKL_ERROR_BUF_INIT;
@@ -74,29 +74,7 @@ static int simulate(Results *r) {
   return EXIT_OK;
 }
 
-/* ---- checking -------------------------------------------------------------------------------------------------------------------- */
-
-/* "a.npz:name:f32" as the VALUE grammar has it: read by binding it to nothing is not possible, so it is split here. */
-static nkl_status load_expected(nkl_ctx *c, const char *word, nkl_tensor **out) {
-  char *copy = malloc(strlen(word) + 1), *member = NULL, *tail;
-  nkl_dtype dtype = NKL_INVALID;
-  if (!copy) return NKL_ERR_NOMEM;
-  strcpy(copy, word);
-  tail = strrchr(copy, ':');
-  if (tail && nkl_dtype_parse(tail + 1, strlen(tail + 1)) != NKL_INVALID) {
-    dtype = nkl_dtype_parse(tail + 1, strlen(tail + 1));
-    *tail = '\0';
-  }
-  char *npz = strstr(copy, ".npz:"), *safe = strstr(copy, ".safetensors:");
-  char *end = npz ? npz + 4 : safe ? safe + 12 : NULL;
-  if (end) {
-    *end = '\0';
-    member = end + 1;
-  }
-  nkl_status s = nkl_tensor_load(c, copy, member, dtype, out);
-  free(copy);
-  return s;
-}
+/* ---- checking ------------------------------------------------------------------------------------------------ */
 
 static int check_one(const Results *r, const char *word) {
   Named named;
@@ -105,9 +83,10 @@ static int check_one(const Results *r, const char *word) {
   int64_t mismatches = 0;
   int status = split(r, word, &named);
   size_t k = named.output < r->noutputs ? named.output : 0;
-  if (status == EXIT_OK && load_expected(r->c, named.file, &desired) != NKL_OK) status = fail_usage(r->c);
+  if (status == EXIT_OK && nkl_tensor_load_word(r->c, named.file, &desired) != NKL_OK) status = fail_usage(r->c);
   double rtol = option_number(r->o->rtol, 1e-5), atol = option_number(r->o->atol, 1e-8);
-  if (status == EXIT_OK && nkl_tensor_compare(r->c, r->outputs[k], desired, rtol, atol, &mismatches, &report) != NKL_OK) {
+  if (status == EXIT_OK &&
+      nkl_tensor_compare(r->c, r->outputs[k], desired, rtol, atol, &mismatches, &report) != NKL_OK) {
     print_error(nkl_last_error(r->c), "nkilua");
     status = EXIT_MISMATCH;
   }
@@ -129,14 +108,15 @@ static int check(const Results *r) {
   return worst;
 }
 
-/* ---- writing and printing ---------------------------------------------------------------------------------------------------------- */
+/* ---- writing and printing ------------------------------------------------------------------------------------ */
 
 static int write_files(Results *r) {
   for (size_t i = 0; i < r->o->output.n; i++) {
     Named named;
     if (split(r, r->o->output.item[i], &named) != EXIT_OK) return EXIT_USAGE;
     int one = named.output < r->noutputs;
-    r->files[i] = (nkl_file){named.file, r->outputs + (one ? named.output : 0), r->names + (one ? named.output : 0), one ? 1 : r->noutputs};
+    r->files[i] = (nkl_file){named.file, r->outputs + (one ? named.output : 0), r->names + (one ? named.output : 0),
+                             one ? 1 : r->noutputs};
   }
   return nkl_tensor_save(r->c, r->files, r->o->output.n) == NKL_OK ? EXIT_OK : fail_usage(r->c);
 }
@@ -144,7 +124,7 @@ static int write_files(Results *r) {
 /* Results go to standard output, unless a tensor itself does. */
 static FILE *channel(const Results *r) {
   for (size_t i = 0; i < r->o->output.n; i++)
-    if (strcmp(r->files[i].path, "-") == 0) return stderr;
+    if (r->files[i].path && strcmp(r->files[i].path, "-") == 0) return stderr; /* no path: nothing was written */
   return stdout;
 }
 

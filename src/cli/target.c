@@ -34,7 +34,9 @@ static int load_script(const Options *o, Specialized *s) {
 }
 
 /* A script without a kernel has done its work by running, unless something was asked of the kernel. */
-static int needs_kernel(const Options *o) { return o->operand.n > 1 || o->kernel || o->output.n || o->check.n || o->grid; }
+static int needs_kernel(const Options *o) {
+  return o->operand.n > 1 || o->kernel || o->output.n || o->check.n || o->grid;
+}
 
 /* A parameter without a value is nil in the kernel, which seldom says so itself. */
 static void note_missing(const Specialized *s, const nkl_request *r) {
@@ -54,7 +56,8 @@ static int make_program(const Options *o, int shapes_only, Specialized *s) {
   nkl_bind_options_init(&bind);
   bind.shapes_only = shapes_only;
   bind.seed = option_seed(o);
-  if (nkl_bind_words(s->ctx, s->kernel, o->operand.item + 1, o->operand.n - 1, &bind, &s->bound) != NKL_OK) return fail_usage(s->ctx);
+  if (nkl_bind_words(s->ctx, s->kernel, o->operand.item + 1, o->operand.n - 1, &bind, &s->bound) != NKL_OK)
+    return fail_usage(s->ctx);
   nkl_request_init(&request);
   request.kernel = s->kernel;
   request.args = nkl_bound_args(s->bound, &request.nargs);

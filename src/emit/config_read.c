@@ -253,39 +253,48 @@ static const Derived derived[] = {
     {CONFIG_output_names, put_outputs},
 };
 
-static bool same_text(const Text *a, const Text *b) {
-  return a->len == b->len && memcmp(text_str(a), text_str(b), a->len) == 0;
+/* What the module says and what the document says, each in the writer's spelling. */
+typedef struct Pair {
+  Text want, got;
+} Pair;
+
+static bool check_pair(Reader *r, const Pair *p, const char *key) {
+  if (p->want.oom || p->got.oom) return DIAG0(r->d, nomem);
+  if (p->want.len == p->got.len && memcmp(text_str(&p->want), text_str(&p->got), p->want.len) == 0) return true;
+  return DIAG(r->d, config_mismatch, key);
 }
 
-static bool check_tensors(Reader *r, const Artifact *a, Text *want, Text *got) {
+static void clear_pair(Pair *p) {
+  text_clear(&p->want);
+  text_clear(&p->got);
+}
+
+static bool check_tensors(Reader *r, const Artifact *a, Pair *p) {
   const Json *v = r->value[CONFIG_constant_values]->child;
   for (uint32_t i = 0; i < a->nconstants; i++) v = v->next;
   for (uint32_t i = 0; i < a->ntensors; i++, v = v->next) {
-    text_clear(want);
-    text_clear(got);
-    config_put_tensor(&(JsonWriter){.out = want}, &a->tensors[i]);
-    put_json(&(JsonWriter){.out = got}, v);
-    if (!same_text(want, got)) return DIAG(r->d, config_mismatch, "constant_values");
+    clear_pair(p);
+    config_put_tensor(&(JsonWriter){.out = &p->want}, &a->tensors[i]);
+    put_json(&(JsonWriter){.out = &p->got}, v);
+    if (!check_pair(r, p, "constant_values")) return false;
   }
   return true;
 }
 
 static bool check_derived(Reader *r, const Artifact *a) {
-  Text want, got;
-  text_init(&want, r->scratch.alloc);
-  text_init(&got, r->scratch.alloc);
+  Pair p;
+  text_init(&p.want, r->scratch.alloc);
+  text_init(&p.got, r->scratch.alloc);
   bool ok = true;
   for (size_t i = 0; ok && i < sizeof derived / sizeof *derived; i++) {
-    text_clear(&want);
-    text_clear(&got);
-    derived[i].put(&(JsonWriter){.out = &want}, a);
-    put_json(&(JsonWriter){.out = &got}, r->value[derived[i].key]);
-    if (!same_text(&want, &got)) ok = DIAG(r->d, config_mismatch, rows[derived[i].key].name);
+    clear_pair(&p);
+    derived[i].put(&(JsonWriter){.out = &p.want}, a);
+    put_json(&(JsonWriter){.out = &p.got}, r->value[derived[i].key]);
+    ok = check_pair(r, &p, rows[derived[i].key].name);
   }
-  if (ok) ok = check_tensors(r, a, &want, &got);
-  if (want.oom || got.oom) ok = DIAG0(r->d, nomem);
-  text_free(&want);
-  text_free(&got);
+  ok = ok && check_tensors(r, a, &p);
+  text_free(&p.want);
+  text_free(&p.got);
   return ok;
 }
 

@@ -6,6 +6,7 @@
 
 /* As text_add, without a call when there is room: a key is many small pieces. */
 static void put_raw(Text *key, const void *s, size_t n) {
+  if (n == 0) return;
   if (key->data && n < key->cap - key->len) {
     memcpy(key->data + key->len, s, n);
     key->len += n;

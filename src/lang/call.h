@@ -56,8 +56,8 @@ const IrTile *lang_live(lua_State *L, LangCtx *c, const LTile *t, const char *fu
 void lang_new_tile(lua_State *L, LangCtx *c, const IrTile *tile); /* lang_push_tile with the context at hand */
 void lang_push_index(lua_State *L, LangCtx *c, LIndex v);         /* fills in the serial */
 const LIndex *lang_live_index(lua_State *L, LangCtx *c, const LIndex *v, const char *func, const char *param);
-/* One index value that equals v (reads the register now). */
-uint32_t lang_index_value(lua_State *L, LangCtx *c, const LIndex *v, int64_t scale, bool with_constant);
+/* One index value that equals v * scale (reads the register now). */
+uint32_t lang_index_value(lua_State *L, LangCtx *c, const LIndex *v, int64_t scale);
 
 /* nl.ds(start, size) */
 typedef struct LDs {

@@ -56,6 +56,7 @@ void capture_put_serial(lua_State *L, Capture *k, int i);
 
 /* As text_add, without a call when there is room: a walk writes many small pieces. */
 static inline void put_raw(Capture *k, const void *s, size_t n) {
+  if (n == 0) return;
   Text *t = &k->bytes;
   if (t->data && n < t->cap - t->len) {
     memcpy(t->data + t->len, s, n);

@@ -6,7 +6,7 @@
 #include "json.h"
 #include "nl.h"
 
-/* ---- rows of nl and of tensors -------------------------------------------------------------------------------------------- */
+/* ---- rows of nl and of tensors ------------------------------------------------------------------------------- */
 
 typedef struct MethodDoc {
   const char *name, *params, *doc;
@@ -43,14 +43,14 @@ static void method_text(const MethodDoc *m, Text *out) {
   text_printf(out, "tensor:%s(%.*s)\n  %s\n", m->name, n > 2 ? (int)n - 2 : 0, rest, m->doc);
 }
 
-/* ---- other rows --------------------------------------------------------------------------------------------------------------- */
+/* ---- other rows ---------------------------------------------------------------------------------------------- */
 
 static void error_text(ErrId id, Text *out) { text_printf(out, "%s\n  %s\n", err_name(id), err_format(id)); }
 
 static void dtype_text(DType d, Text *out) {
   const DTypeInfo *i = &dtype_info[d];
-  text_printf(out, "%s\n  %s; %d byte%s, MLIR %s, HLO %s, gen%d or later", i->name, i->doc, i->bytes, i->bytes == 1 ? "" : "s",
-              i->mlir, i->hlo, (int)i->gen);
+  text_printf(out, "%s\n  %s; %d byte%s, MLIR %s, HLO %s, gen%d or later", i->name, i->doc, i->bytes,
+              i->bytes == 1 ? "" : "s", i->mlir, i->hlo, (int)i->gen);
   text_printf(out, "; also written %s\n", i->aliases);
 }
 
@@ -66,7 +66,9 @@ static void alu_text(Alu a, Text *out) {
 }
 
 static void list_topics(Text *out) {
-  text_puts(out, "help(topic): an instruction, a function, a method of tensors, an operator, a dtype or an error id\n\nnisa:");
+  text_puts(
+      out,
+      "help(topic): an instruction, a function, a method of tensors, an operator, a dtype or an error id\n\nnisa:");
   for (int i = 1; i < OP_count; i++)
     if (strcmp(op_info[i].dialect, "nisa") == 0) text_printf(out, " %s", op_info[i].name);
   text_puts(out, "\n\nnl:");
@@ -78,7 +80,7 @@ static void list_topics(Text *out) {
   text_puts(out, "\n");
 }
 
-/* ---- finding a topic -------------------------------------------------------------------------------------------------------------- */
+/* ---- finding a topic ----------------------------------------------------------------------------------------- */
 
 /* The topic without "module.", when it has that module or none; else NULL. */
 static const char *in_module(const char *topic, const char *module) {
@@ -151,7 +153,7 @@ bool help_topic(const char *topic, Text *out, Diag *d) {
   return DIAG(d, no_topic, topic, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-/* ---- tables ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- tables -------------------------------------------------------------------------------------------------- */
 
 /* One list of rows, each a name and facts by key; the keys are the columns. */
 typedef struct TableWriter {
@@ -200,11 +202,12 @@ static void end_row(TableWriter *t) {
 }
 
 static void errors_table(TableWriter *t) {
-  static const char *const status[] = {"ok",  "nomem", "arg",   "io",        "format",      "syntax", "script",
-                                       "trace", "sim", "limit", "cancelled", "unsupported", "host",   "internal"};
+  static const char *const status[] = {"ok",    "nomem", "arg",   "io",        "format",      "syntax", "script",
+                                       "trace", "sim",   "limit", "cancelled", "unsupported", "host",   "internal"};
   if (!t->json)
-    text_puts(t->out, "# Messages\n\nWritten by `./dev docs` from `src/base/errors.def`. `%s`, `%d` ... stand for what the "
-                      "message names.\n\n| id | status | message |\n| --- | --- | --- |\n");
+    text_puts(t->out,
+              "# Messages\n\nWritten by `./dev docs` from `src/base/errors.def`. `%s`, `%d` ... stand for what the "
+              "message names.\n\n| id | status | message |\n| --- | --- | --- |\n");
   for (int i = 1; i < ERR_count; i++) {
     begin_row(t);
     column(t, "id", err_name((ErrId)i));
@@ -216,7 +219,9 @@ static void errors_table(TableWriter *t) {
 
 static void dtypes_table(TableWriter *t) {
   if (!t->json)
-    text_puts(t->out, "| dtype | bytes | MLIR | HLO | npy | also | since | |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    text_puts(
+        t->out,
+        "| dtype | bytes | MLIR | HLO | npy | also | since | |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n");
   for (int i = 1; i < DT_count; i++) {
     const DTypeInfo *d = &dtype_info[i];
     begin_row(t);
@@ -234,7 +239,9 @@ static void dtypes_table(TableWriter *t) {
 
 static void targets_table(TableWriter *t) {
   if (!t->json)
-    text_puts(t->out, "| target | chip | generation | cores | SBUF bytes | PSUM bytes |\n| --- | --- | --- | --- | --- | --- |\n");
+    text_puts(
+        t->out,
+        "| target | chip | generation | cores | SBUF bytes | PSUM bytes |\n| --- | --- | --- | --- | --- | --- |\n");
   for (int i = 0; i < TARGET_count; i++) {
     const ChipInfo *c = chip_of((Target)i);
     begin_row(t);
@@ -253,7 +260,8 @@ void help_table(HelpTable which, bool json, Text *out) {
     (json ? help_ops_json : help_ops_markdown)(out);
     return;
   }
-  static void (*const tables[])(TableWriter *) = {[HELP_ERRORS] = errors_table, [HELP_DTYPES] = dtypes_table, [HELP_TARGETS] = targets_table};
+  static void (*const tables[])(TableWriter *) = {
+      [HELP_ERRORS] = errors_table, [HELP_DTYPES] = dtypes_table, [HELP_TARGETS] = targets_table};
   TableWriter t = {out, {out, false}, json};
   if (json) json_begin(&t.w, '[');
   tables[which](&t);

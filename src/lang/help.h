@@ -1,4 +1,5 @@
-/* help.h -- room lang: the tables of the program as text: help(topic), docs/ops.md, docs/errors.md. Plain C, no lua.h. */
+/* help.h -- room lang: the tables of the program as text: help(topic), docs/ops.md, docs/errors.md. Plain C, no lua.h.
+ */
 #ifndef NK_HELP_H
 #define NK_HELP_H
 #include "ir.h"
@@ -6,7 +7,8 @@
 typedef enum HelpTable { HELP_OPS, HELP_ERRORS, HELP_DTYPES, HELP_TARGETS } HelpTable;
 /* Markdown, or JSON. */
 void help_table(HelpTable t, bool json, Text *out);
-/* "nisa.activation", "nl.load", "NkiTensor.permute", an error id, a dtype, or one of these without its module. NULL lists the topics. */
+/* "nisa.activation", "nl.load", "NkiTensor.permute", an error id, a dtype, or one of these without its module. NULL
+ * lists the topics. */
 bool help_topic(const char *topic, Text *out, Diag *d);
 
 /* help_op.c */

@@ -4,8 +4,12 @@
 #include "help.h"
 #include "json.h"
 
-static const char *const roles[] = {[DST] = "written", [DST_OPT] = "written, optional", [SRC] = "read", [SRC_OPT] = "read, optional",
-                                    [INOUT] = "read and written", [ATTR] = "attribute"};
+static const char *const roles[] = {[DST] = "written",
+                                    [DST_OPT] = "written, optional",
+                                    [SRC] = "read",
+                                    [SRC_OPT] = "read, optional",
+                                    [INOUT] = "read and written",
+                                    [ATTR] = "attribute"};
 static const char *const kinds[] = {[K_tile] = "tile",
                                     [K_column] = "(P,1) tile",
                                     [K_number] = "number",
@@ -56,11 +60,20 @@ static void default_text(const IrParam *p, Text *out) {
   if (v->kind != V_INT) return;
   switch (p->kind) {
     case K_flag:
-    case K_tristate: text_puts(out, v->u.i ? "true" : "false"); break;
-    case K_enum: text_puts(out, enum_name((EnumType)p->set, (int)v->u.i)); break;
-    case K_alu: text_printf(out, "nl.%s", alu_info[v->u.i].name); break;
-    case K_act: text_printf(out, "nl.%s", act_info[v->u.i].name); break;
-    default: text_int(out, v->u.i);
+    case K_tristate:
+      text_puts(out, v->u.i ? "true" : "false");
+      break;
+    case K_enum:
+      text_puts(out, enum_name((EnumType)p->set, (int)v->u.i));
+      break;
+    case K_alu:
+      text_printf(out, "nl.%s", alu_info[v->u.i].name);
+      break;
+    case K_act:
+      text_printf(out, "nl.%s", act_info[v->u.i].name);
+      break;
+    default:
+      text_int(out, v->u.i);
   }
 }
 
@@ -115,7 +128,8 @@ static void domain_text(const OpInfo *op, const IrParam *p, Text *out) {
     text_puts(out, "..");
     number_text(p->hi, out);
   }
-  if (p->gen > gen2) text_printf(out, "%sgen%d or later", out->len && out->data[out->len - 1] != ' ' ? "; " : "", (int)p->gen);
+  if (p->gen > gen2)
+    text_printf(out, "%sgen%d or later", out->len && out->data[out->len - 1] != ' ' ? "; " : "", (int)p->gen);
 }
 
 void help_signature(Op op, Text *out) {
@@ -152,18 +166,20 @@ void help_op_text(Op op, Text *out) {
     Text takes;
     text_init(&takes, out->alloc);
     domain_text(info, p, &takes);
-    text_printf(out, "  %-*s  %s, %s%s%s\n", width, p->name, kinds[p->kind], roles[p->role], takes.len ? ": " : "", text_str(&takes));
+    text_printf(out, "  %-*s  %s, %s%s%s\n", width, p->name, kinds[p->kind], roles[p->role], takes.len ? ": " : "",
+                text_str(&takes));
     text_free(&takes);
   }
   for (const IrRuleUse *r = op_rules(op); r->rule; r++) {
     text_puts(out, "  rule: ");
     text_puts(out, rule_doc((Rule)r->rule));
-    for (int k = 0; k < 6 && r->arg[k]; k++) text_printf(out, "%s%s", k ? ", " : " (", info->params[r->arg[k] - 1].name);
+    for (int k = 0; k < 6 && r->arg[k]; k++)
+      text_printf(out, "%s%s", k ? ", " : " (", info->params[r->arg[k] - 1].name);
     text_puts(out, r->arg[0] ? ")\n" : "\n");
   }
 }
 
-/* ---- the whole table ------------------------------------------------------------------------------------------------------- */
+/* ---- the whole table ----------------------------------------------------------------------------------------- */
 
 /* A cell of a Markdown table. */
 static void cell(Text *out, const char *s) {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- memory ------------------------------------------------------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------------------------------------------- */
 
 void *host_realloc(void *ud, void *p, size_t osize, size_t nsize) {
   HostMem *m = ud;
@@ -20,7 +20,7 @@ void *host_realloc(void *ud, void *p, size_t osize, size_t nsize) {
   return q;
 }
 
-/* ---- errors ------------------------------------------------------------------------------------------------------------- */
+/* ---- errors -------------------------------------------------------------------------------------------------- */
 
 void host_string_diag(const char *s, ErrId id, Diag *d) {
   for (const char *p = strchr(s, ':'); p && !memchr(s, '\n', (size_t)(p - s)); p = strchr(p + 1, ':')) {
@@ -74,7 +74,8 @@ static int fill_diag(lua_State *L) {
   Failure *f = lua_touserdata(L, 2);
   if (luaL_getmetafield(L, 1, "__name") == LUA_TSTRING && strcmp(lua_tostring(L, -1), LANG_ERROR) == 0) {
     lang_to_diag(L, 1, f->d);
-    if (strncmp(text_str(&f->d->where), "stack traceback:", 16) == 0 && !tells(text_str(&f->d->where))) text_clear(&f->d->where);
+    if (strncmp(text_str(&f->d->where), "stack traceback:", 16) == 0 && !tells(text_str(&f->d->where)))
+      text_clear(&f->d->where);
     return 0;
   }
   if (lua_isstring(L, 1) || luaL_getmetafield(L, 1, "__tostring") != LUA_TNIL) {
@@ -129,7 +130,7 @@ bool host_protect(Host *h, lua_CFunction f, void *arg, Diag *d) {
   return status == LUA_OK;
 }
 
-/* ---- output ----------------------------------------------------------------------------------------------------------------- */
+/* ---- output -------------------------------------------------------------------------------------------------- */
 
 static void to_stdout(void *ud, const char *s, size_t n) {
   (void)ud;
@@ -190,7 +191,7 @@ static void lua_warn(void *ud, const char *s, int more) {
 
 void host_warnings(Host *h, bool on) { h->warnings = on; }
 
-/* ---- opening ------------------------------------------------------------------------------------------------------------------ */
+/* ---- opening ------------------------------------------------------------------------------------------------- */
 
 typedef struct Opening {
   Host *h;

@@ -1,6 +1,7 @@
-/* host.h -- room lang: a Lua state as a C host sees it. Plain C, no lua.h: what the room api knows of Lua is here. One thread at a time per
-   Host; host_interrupt alone may come from elsewhere. No function raises or longjmps: failures are false and a filled Diag, whose `where` then
-   holds the Lua traceback or the kernel's call chain, and whose notes hold further lines of the message. */
+/* host.h -- room lang: a Lua state as a C host sees it. Plain C, no lua.h: what the room api knows of Lua is here. One
+   thread at a time per Host; host_interrupt alone may come from elsewhere. No function raises or longjmps: failures are
+   false and a filled Diag, whose `where` then holds the Lua traceback or the kernel's call chain, and whose notes hold
+   further lines of the message. */
 #ifndef NK_HOST_H
 #define NK_HOST_H
 #include <stdatomic.h>
@@ -29,7 +30,7 @@ void host_calm(Host *h); /* forgets an interrupt that has been reported */
 
 /* ---- scripts */
 typedef struct HostScript {
-  const char *path;   /* "-": standard input; ignored when source is given */
+  const char *path; /* "-": standard input; ignored when source is given */
   const char *source;
   size_t len;
   const char *chunkname;

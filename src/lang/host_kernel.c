@@ -13,7 +13,7 @@ typedef struct Ask {
   const Artifact *artifact;
 } Ask;
 
-/* ---- finding ---------------------------------------------------------------------------------------------------------------- */
+/* ---- finding ------------------------------------------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
@@ -116,22 +116,33 @@ const char *host_kernel_param(Host *h, int ref, int i) {
   return s;
 }
 
-/* ---- specializing ------------------------------------------------------------------------------------------------------------- */
+/* ---- specializing -------------------------------------------------------------------------------------------- */
 
 static void push_value(lua_State *L, LangCtx *c, const ConstValue *v) {
   luaL_checkstack(L, (int)v->nitems + 8, "items of a tuple");
   switch (v->kind) {
-    case CONST_NIL: lua_pushnil(L); return;
-    case CONST_BOOL: lua_pushboolean(L, v->b); return;
-    case CONST_INT: lua_pushinteger(L, v->i); return;
-    case CONST_FLOAT: lua_pushnumber(L, v->f); return;
-    case CONST_STRING: lua_pushlstring(L, v->s, v->len); return;
+    case CONST_NIL:
+      lua_pushnil(L);
+      return;
+    case CONST_BOOL:
+      lua_pushboolean(L, v->b);
+      return;
+    case CONST_INT:
+      lua_pushinteger(L, v->i);
+      return;
+    case CONST_FLOAT:
+      lua_pushnumber(L, v->f);
+      return;
+    case CONST_STRING:
+      lua_pushlstring(L, v->s, v->len);
+      return;
     case CONST_TUPLE:
       for (uint32_t k = 0; k < v->nitems; k++) push_value(L, c, &v->items[k]);
       lang_push_tuple(L, (int)v->nitems);
       return;
     case CONST_TOKEN:
-    case CONST_FUNCTION: break;
+    case CONST_FUNCTION:
+      break;
   }
   NK_BUG(&c->diag, "a host cannot give a token or a function");
   lang_raise(L, &c->diag);

@@ -1,4 +1,5 @@
-/* host_repl.c -- room lang: one chunk of an interactive session, completion. What is shown and offered is decided in lua/nki/repl.lua. */
+/* host_repl.c -- room lang: one chunk of an interactive session, completion. What is shown and offered is decided in
+ * lua/nki/repl.lua. */
 #include "help.h"
 #include "hoststate.h"
 #include "kernel.h"
@@ -26,7 +27,7 @@ static void take_text(lua_State *L, Text *out) {
   if (s) text_add(out, s, n);
 }
 
-/* ---- evaluating ------------------------------------------------------------------------------------------------------------- */
+/* ---- evaluating ---------------------------------------------------------------------------------------------- */
 
 /* The text as `return text`; "= text" is the old spelling of that. */
 static bool load_expression(lua_State *L, const HostChunk *chunk) {
@@ -67,7 +68,8 @@ static const char *topic_of(lua_State *L, LangCtx *c) {
   if (lua_type(L, 1) == LUA_TSTRING) return lua_tostring(L, 1);
   const LToken *token = lang_test(L, 1, c->mt_token);
   if (token) return token->name;
-  if (lua_tocfunction(L, 1) == lang_row_call && lua_getupvalue(L, 1, 2)) return ((LRow *)lua_touserdata(L, -1))->bind.func;
+  if (lua_tocfunction(L, 1) == lang_row_call && lua_getupvalue(L, 1, 2))
+    return ((LRow *)lua_touserdata(L, -1))->bind.func;
   return luaL_tolstring(L, 1, NULL);
 }
 
@@ -121,7 +123,7 @@ bool host_eval(Host *h, const HostChunk *chunk, bool *incomplete, Text *out, Dia
   return ok;
 }
 
-/* ---- completion --------------------------------------------------------------------------------------------------------- */
+/* ---- completion ---------------------------------------------------------------------------------------------- */
 
 static int complete_turn(lua_State *L) {
   Turn *t = lua_touserdata(L, 1);

@@ -98,9 +98,10 @@ bool host_require(Host *h, const char *name, const char *global, Diag *d) {
   return run_job(h, require_library, &lib, d);
 }
 
-/* ---- specs ------------------------------------------------------------------------------------------------------------------ */
+/* ---- specs --------------------------------------------------------------------------------------------------- */
 
-/* busted's runner reads its arguments from `arg` and asks the debug library for the name of its caller, which must begin with '@'. */
+/* busted's runner reads its arguments from `arg` and asks the debug library for the name of its caller, which must
+ * begin with '@'. */
 static const char busted[] = "require('busted.runner')({standalone = false})";
 
 static int run_busted(lua_State *L) {

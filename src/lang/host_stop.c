@@ -1,6 +1,7 @@
-/* host_stop.c -- room lang: stopping a script from outside. No hook is set until somebody asks; then the thread that runs gets one, which raises
-   at every instruction until the call has been left, so that neither a coroutine nor a loop of pcalls goes on. Which thread runs is known
-   because coroutine.resume, wrap and close are ours: the same functions, but they say so. */
+/* host_stop.c -- room lang: stopping a script from outside. No hook is set until somebody asks; then the thread that
+   runs gets one, which raises at every instruction until the call has been left, so that neither a coroutine nor a loop
+   of pcalls goes on. Which thread runs is known because coroutine.resume, wrap and close are ours: the same functions,
+   but they say so. */
 #include "hoststate.h"
 
 #include <lualib.h>
@@ -34,7 +35,7 @@ void host_calm(Host *h) {
   atomic_store(&h->running, h->L);
 }
 
-/* ---- coroutines ---------------------------------------------------------------------------------------------------------- */
+/* ---- coroutines ---------------------------------------------------------------------------------------------- */
 
 static Host *up_host(lua_State *L) { return lua_touserdata(L, lua_upvalueindex(1)); }
 
@@ -91,7 +92,8 @@ static int l_wrapped(lua_State *L) {
   int got = resume(L, h, co, lua_gettop(L));
   if (got >= 0) return got;
   int status = lua_status(co);
-  if (status != LUA_OK && status != LUA_YIELD) { /* it died: its pending variables are closed, which may end in another error */
+  if (status != LUA_OK &&
+      status != LUA_YIELD) { /* it died: its pending variables are closed, which may end in another error */
     lua_State *before;
     enter(h, co, &before);
     status = lua_resetthread(co);

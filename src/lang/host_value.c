@@ -1,4 +1,5 @@
-/* host_value.c -- room lang: one command-line VALUE. The grammar is lua/nki/values.lua; here its result becomes a HostValue. */
+/* host_value.c -- room lang: one command-line VALUE. The grammar is lua/nki/values.lua; here its result becomes a
+ * HostValue. */
 #include "hoststate.h"
 #include "kernel.h"
 
@@ -77,7 +78,8 @@ static void dtype_field(lua_State *L, const Reading *r) {
   if (s && (r->out->dtype = dtype_parse(s, n)) == DT_none) {
     const char *near = diag_nearest(s, dtype_names());
     Text *why = lang_scratch_text(L, r->h->c);
-    text_printf(why, "there is no dtype '%s'%s%s%s", s, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+    text_printf(why, "there is no dtype '%s'%s%s%s", s, near ? " (did you mean '" : "", near ? near : "",
+                near ? "'?)" : "");
     bad(L, r, text_str(why));
   }
   lua_pop(L, 1);

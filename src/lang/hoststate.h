@@ -7,7 +7,7 @@
 typedef struct HostMem {
   Alloc base;
   uint64_t limit, used;
-  bool refused;     /* the limit, not the system, said no */
+  bool refused;      /* the limit, not the system, said no */
   atomic_int arming; /* host_interrupt looks at call frames: nothing is freed meanwhile */
 } HostMem;
 

@@ -11,12 +11,24 @@ const LIndex *lang_live_index(lua_State *L, LangCtx *c, const LIndex *v, const c
   return v;
 }
 
-uint32_t lang_index_value(lua_State *L, LangCtx *c, const LIndex *v, int64_t scale, bool with_constant) {
+static int overflow(lua_State *L) { return LANG_HERE0(L, index_overflow); }
+
+static int64_t times(lua_State *L, int64_t a, int64_t b) {
+  int64_t r = 0;
+  if (__builtin_mul_overflow(a, b, &r)) overflow(L);
+  return r;
+}
+
+static uint32_t read_register(lua_State *L, LangCtx *c, const LIndex *v) {
   uint32_t idx = v->idx;
-  Trace *t = c->trace;
-  if (!idx && !tr_reg_read(t, v->reg, &idx)) lang_trace_error(L, t);
-  int64_t constant = with_constant ? v->constant * scale : 0;
-  if (!tr_affine(t, 1, &scale, &idx, constant, &idx)) lang_trace_error(L, t);
+  if (!idx && !tr_reg_read(c->trace, v->reg, &idx)) lang_trace_error(L, c->trace);
+  return idx;
+}
+
+uint32_t lang_index_value(lua_State *L, LangCtx *c, const LIndex *v, int64_t scale) {
+  uint32_t idx = read_register(L, c, v);
+  int64_t coef = times(L, v->coef, scale), constant = times(L, v->constant, scale);
+  if (!tr_affine(c->trace, 1, &coef, &idx, constant, &idx)) lang_trace_error(L, c->trace);
   return idx;
 }
 
@@ -25,34 +37,27 @@ static const LIndex *operand(lua_State *L, LangCtx *c, int i, const char *op) {
   return v ? lang_live_index(L, c, v, op, "operand") : NULL;
 }
 
-/* Value of a register at this moment; the constant stays outside. */
+/* The register's value at this moment. */
 static LIndex read_now(lua_State *L, LangCtx *c, const LIndex *v) {
-  LIndex r = *v;
-  r.idx = lang_index_value(L, c, v, 1, false);
-  r.reg = 0;
-  r.frozen = false;
-  return r;
+  return (LIndex){.idx = read_register(L, c, v), .coef = v->coef, .constant = v->constant};
 }
 
-static int overflow(lua_State *L, const char *op) { return LANG_HERE(L, index_overflow, op); }
-
-/* a*x + b*y + constant, either of x, y possibly absent */
-static int sum(lua_State *L, LangCtx *c, const LIndex *x, int64_t a, const LIndex *y, int64_t b) {
-  LIndex u = read_now(L, c, x), v = {0}, r = {0};
-  int64_t coef[2] = {a, b}, left, right = 0;
-  if (y) v = read_now(L, c, y);
+static int sum(lua_State *L, LangCtx *c, const LIndex *x, const LIndex *y, int64_t sign) {
+  LIndex u = read_now(L, c, x), v = read_now(L, c, y), r = {.coef = 1};
+  int64_t coef[2] = {u.coef, times(L, v.coef, sign)};
   uint32_t idx[2] = {u.idx, v.idx};
-  if (__builtin_mul_overflow(u.constant, a, &left) || (y && __builtin_mul_overflow(v.constant, b, &right)) ||
-      __builtin_add_overflow(left, right, &r.constant))
-    return overflow(L, "arithmetic");
-  if (!tr_affine(c->trace, y ? 2 : 1, coef, idx, 0, &r.idx)) lang_trace_error(L, c->trace);
+  if (__builtin_add_overflow(u.constant, times(L, v.constant, sign), &r.constant)) return overflow(L);
+  if (!tr_affine(c->trace, 2, coef, idx, 0, &r.idx)) lang_trace_error(L, c->trace);
   lang_push_index(L, c, r);
   return 1;
 }
 
-static int add_constant(lua_State *L, LangCtx *c, const LIndex *x, int64_t k) {
+/* x * factor + constant: nothing to compute before it is used */
+static int scaled(lua_State *L, LangCtx *c, const LIndex *x, int64_t factor, int64_t constant) {
   LIndex r = read_now(L, c, x);
-  if (__builtin_add_overflow(r.constant, k, &r.constant)) return overflow(L, "addition");
+  r.coef = times(L, r.coef, factor);
+  r.constant = times(L, r.constant, factor);
+  if (__builtin_add_overflow(r.constant, constant, &r.constant)) return overflow(L);
   lang_push_index(L, c, r);
   return 1;
 }
@@ -64,9 +69,9 @@ static int index_add(lua_State *L) {
   const LIndex *x = operand(L, c, 1, "+"), *y = operand(L, c, 2, "+");
   int64_t k;
   if (c->trace) lang_locate_fast(L, c, c->trace);
-  if (x && y) return sum(L, c, x, 1, y, 1);
-  if (x && lang_to_int(L, 2, &k)) return add_constant(L, c, x, k);
-  if (y && lang_to_int(L, 1, &k)) return add_constant(L, c, y, k);
+  if (x && y) return sum(L, c, x, y, 1);
+  if (x && lang_to_int(L, 2, &k)) return scaled(L, c, x, 1, k);
+  if (y && lang_to_int(L, 1, &k)) return scaled(L, c, y, 1, k);
   return refuse(L, "+");
 }
 
@@ -75,12 +80,9 @@ static int index_sub(lua_State *L) {
   const LIndex *x = operand(L, c, 1, "-"), *y = operand(L, c, 2, "-");
   int64_t k;
   if (c->trace) lang_locate_fast(L, c, c->trace);
-  if (x && y) return sum(L, c, x, 1, y, -1);
-  if (x && lang_to_int(L, 2, &k) && k != INT64_MIN) return add_constant(L, c, x, -k);
-  if (y && lang_to_int(L, 1, &k)) {
-    sum(L, c, y, -1, NULL, 0);
-    return add_constant(L, c, lang_index_at(L, -1), k);
-  }
+  if (x && y) return sum(L, c, x, y, -1);
+  if (x && lang_to_int(L, 2, &k)) return scaled(L, c, x, 1, times(L, k, -1));
+  if (y && lang_to_int(L, 1, &k)) return scaled(L, c, y, -1, k);
   return refuse(L, "-");
 }
 
@@ -89,8 +91,8 @@ static int index_mul(lua_State *L) {
   const LIndex *x = operand(L, c, 1, "*"), *y = operand(L, c, 2, "*");
   int64_t k;
   if (c->trace) lang_locate_fast(L, c, c->trace);
-  if (x && lang_to_int(L, 2, &k)) return sum(L, c, x, k, NULL, 0);
-  if (y && lang_to_int(L, 1, &k)) return sum(L, c, y, k, NULL, 0);
+  if (x && lang_to_int(L, 2, &k)) return scaled(L, c, x, k, 0);
+  if (y && lang_to_int(L, 1, &k)) return scaled(L, c, y, k, 0);
   return refuse(L, "*");
 }
 
@@ -99,7 +101,7 @@ static int index_unm(lua_State *L) {
   const LIndex *x = operand(L, c, 1, "-");
   if (!x) return refuse(L, "-");
   lang_locate_fast(L, c, c->trace);
-  return sum(L, c, x, -1, NULL, 0);
+  return scaled(L, c, x, -1, 0);
 }
 
 static int index_other(lua_State *L) { return refuse(L, lua_tostring(L, lua_upvalueindex(2))); }
@@ -114,7 +116,7 @@ static int index_tostring(lua_State *L) {
   if (v && v->idx == 0)
     lua_pushfstring(L, "register %d", (int)v->reg);
   else if (v)
-    lua_pushfstring(L, "index value %%i%d + %I", (int)v->idx, (LUAI_UACINT)v->constant);
+    lua_pushfstring(L, "index value %%i%d * %I + %I", (int)v->idx, (LUAI_UACINT)v->coef, (LUAI_UACINT)v->constant);
   return v ? 1 : 0;
 }
 

@@ -65,7 +65,7 @@ typedef struct LIndex {    /* a register or an affine index value over registers
   const char *tag;         /* LANG_INDEX */
   uint32_t reg;            /* buffer id of a plain register, when idx == 0 */
   uint32_t idx;            /* index value, 0 for a plain register */
-  int64_t constant;
+  int64_t coef, constant;  /* idx * coef + constant; 1 and 0 for a plain register */
   bool frozen;             /* loop variable */
   uint64_t trace_serial;
 } LIndex;

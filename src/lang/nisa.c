@@ -129,7 +129,7 @@ static void register_value(Binding *b, int i, const IrParam *p, IrVal *out) {
     else if (p->kind == K_reg)
       LANG_HERE(b->L, index_frozen, func_name(b), p->name);
     else
-      *out = (IrVal){.kind = V_IDX, .u.idx = lang_index_value(b->L, b->c, x, 1, true)};
+      *out = (IrVal){.kind = V_IDX, .u.idx = lang_index_value(b->L, b->c, x, 1)};
   } else if (p->kind == K_int_or_reg && lang_to_int(b->L, i, &v)) {
     *out = (IrVal){.kind = V_INT, .u.i = v};
   } else {

@@ -131,7 +131,7 @@ static IrVal bound(lua_State *L, const Call *call, int slot, int64_t dflt) {
   const LIndex *at = lang_index_at(L, slot);
   if (at) {
     lang_live_index(L, call->c, at, func, param);
-    return (IrVal){.kind = V_IDX, .u.idx = lang_index_value(L, call->c, at, 1, true)};
+    return (IrVal){.kind = V_IDX, .u.idx = lang_index_value(L, call->c, at, 1)};
   }
   if (!lua_isnil(L, slot) && !lang_to_int(L, slot, &v))
     lang_kind_error(L, slot, func, param, "an integer, a register or an index value");
@@ -147,7 +147,7 @@ static int64_t device_step(lua_State *L, const Call *call, int slot) {
 static int dynamic_step(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   LLoop *loop = live_loop(L, c);
-  LIndex i = {.frozen = true};
+  LIndex i = {.frozen = true, .coef = 1};
   lang_locate_fast(L, c, c->trace);
   if (loop->id) {
     if (!loop->done && !tr_device_end(c->trace, loop->id)) lang_trace_error(L, c->trace);
@@ -177,7 +177,7 @@ static void check_function(lua_State *L, const Call *call, int slot) {
 }
 
 int nl_fori_loop(lua_State *L, Call *call) {
-  LIndex i = {.frozen = true};
+  LIndex i = {.frozen = true, .coef = 1};
   IrVal lower = bound(L, call, 1, 0), upper = bound(L, call, 2, 0);
   int64_t step = device_step(L, call, 4);
   check_function(L, call, 3);
@@ -201,7 +201,7 @@ static void move_to(lua_State *L, const Call *call, uint32_t reg, int i, const c
   if (x) {
     lang_live_index(L, call->c, x, call->row->bind.func, param);
     if (x->idx)
-      a.src = (IrVal){.kind = V_IDX, .u.idx = lang_index_value(L, call->c, x, 1, true)};
+      a.src = (IrVal){.kind = V_IDX, .u.idx = lang_index_value(L, call->c, x, 1)};
     else
       a.src = (IrVal){.kind = V_REG, .u.reg = x->reg};
     if (!x->idx && x->reg == reg) return;
@@ -215,7 +215,7 @@ static void move_to(lua_State *L, const Call *call, uint32_t reg, int i, const c
 
 int nl_while_loop(lua_State *L, Call *call) {
   const LIndex *init = lang_index_at(L, 1);
-  LIndex r = {0};
+  LIndex r = {.coef = 1};
   check_function(L, call, 2);
   if (init && init->idx == 0) {
     r = *lang_live_index(L, call->c, init, "nl.while_loop", "init");
@@ -237,7 +237,7 @@ int nl_while_loop(lua_State *L, Call *call) {
 
 /* nisa.register_alloc(x) */
 int nisa_register_alloc(lua_State *L, Call *call) {
-  LIndex r = {0};
+  LIndex r = {.coef = 1};
   if (!tr_reg_alloc(call->t, NULL, &r.reg)) lang_trace_error(L, call->t);
   if (!lua_isnil(L, 1)) move_to(L, call, r.reg, 1, "x");
   lang_push_index(L, call->c, r);

@@ -9,6 +9,10 @@ static const IrTile *in_hbm(lua_State *L, const Call *call, int slot) {
   return t;
 }
 
+static void check_matrix(lua_State *L, const Call *call, const IrTile *t, int slot) {
+  if (t->rank != 2) LANG_HERE(L, two_dimensional, call->row->bind.func, nl_param(call, slot), (int)t->rank);
+}
+
 static void dma(lua_State *L, const Call *call, const IrTile *dst, const IrTile *src) {
   Args_dma_copy a;
   nl_defaults(OP_dma_copy, &a);
@@ -55,8 +59,7 @@ int nl_store(lua_State *L, Call *call) {
 int nl_load_transpose2d(lua_State *L, Call *call) {
   const IrTile *src = in_hbm(L, call, 1);
   DType own = nl_dtype_of(call, src), out = nl_dtype(L, call, 2, own);
-  if (src->rank != 2)
-    LANG_HERE(L, exceed_max_supported_dimension, "src of nl.load_transpose2d", (int)src->rank, 2);
+  check_matrix(L, call, src, 1);
   int64_t shape[2] = {src->dim[1].count, src->dim[0].count};
   const IrTile *dst = nl_fresh(L, call, SP_sbuf, own, 2, shape);
   Args_dma_transpose a;
@@ -101,7 +104,7 @@ static const IrTile *transposed(lua_State *L, const Call *call, const IrTile *x)
 
 int nl_transpose(lua_State *L, Call *call) {
   Operand x = nl_operand(L, call, 1, false);
-  if (x.tile->rank != 2) LANG_HERE(L, exceed_max_supported_dimension, "x of nl.transpose", (int)x.tile->rank, 2);
+  check_matrix(L, call, x.tile, 1);
   return nl_result(L, call, nl_cast_to(L, call, transposed(L, call, x.tile), nl_dtype(L, call, 2, x.dtype)));
 }
 
@@ -109,8 +112,8 @@ int nl_matmul(lua_State *L, Call *call) {
   Operand x = nl_operand(L, call, 1, false), y = nl_operand(L, call, 2, false);
   bool turned = lua_toboolean(L, 3);
   if (!lua_isnil(L, 3) && !lua_isboolean(L, 3)) lang_kind_error(L, 3, "nl.matmul", "transpose_x", "true or false");
-  if (x.tile->rank != 2) LANG_HERE(L, exceed_max_supported_dimension, "x of nl.matmul", (int)x.tile->rank, 2);
-  if (y.tile->rank != 2) LANG_HERE(L, exceed_max_supported_dimension, "y of nl.matmul", (int)y.tile->rank, 2);
+  check_matrix(L, call, x.tile, 1);
+  check_matrix(L, call, y.tile, 2);
   const IrTile *stationary = nl_to_sbuf(L, call, turned ? x.tile : transposed(L, call, x.tile));
   const IrTile *moving = nl_to_sbuf(L, call, y.tile);
   int64_t shape[2] = {tile_free(stationary), tile_free(moving)};

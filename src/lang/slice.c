@@ -201,7 +201,7 @@ static IrSlice apply(lua_State *L, const Reader *r, const Key *k, int axis) {
       out_of_bound(L, r, axis, what);
     }
     /* the index value counts elements of the tensor, its constant is part of the static offset */
-    uint32_t idx = lang_index_value(L, r->c, &k->at, r->tile->dim[axis].stride, true);
+    uint32_t idx = lang_index_value(L, r->c, &k->at, r->tile->dim[axis].stride);
     return (IrSlice){.is_index = !k->keeps, .dynamic = true, .idx = idx, .count = k->stop, .step = 1};
   }
   int64_t at = k->start < 0 ? k->start + size : k->start;

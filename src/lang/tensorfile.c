@@ -1,4 +1,5 @@
-/* tensorfile.c -- room lang: reading and writing tensors. The formats are base's; which dtype an element type is, is decided here. */
+/* tensorfile.c -- room lang: reading and writing tensors. The formats are base's; which dtype an element type is, is
+ * decided here. */
 #include "tensorfile.h"
 
 #include <stdlib.h>
@@ -34,7 +35,7 @@ void tensor_free(Alloc alloc, SimTensor *t) {
   t->data = NULL;
 }
 
-/* ---- what is in the file ---------------------------------------------------------------------------------------------------- */
+/* ---- what is in the file ------------------------------------------------------------------------------------- */
 
 typedef struct Found { /* one array, as the file has it */
   CastSource from;
@@ -60,8 +61,9 @@ static CastSource of_letters(char kind, int size) {
     char kind;
     int size;
     DType dtype;
-  } ours[] = {{'f', 4, DT_float32}, {'f', 2, DT_float16}, {'f', 1, DT_float8_e5m2}, {'i', 1, DT_int8},   {'i', 2, DT_int16},
-              {'i', 4, DT_int32},   {'u', 1, DT_uint8},   {'u', 2, DT_uint16},      {'u', 4, DT_uint32}, {'b', 1, DT_bool_}};
+  } ours[] = {{'f', 4, DT_float32}, {'f', 2, DT_float16}, {'f', 1, DT_float8_e5m2}, {'i', 1, DT_int8},
+              {'i', 2, DT_int16},   {'i', 4, DT_int32},   {'u', 1, DT_uint8},       {'u', 2, DT_uint16},
+              {'u', 4, DT_uint32},  {'b', 1, DT_bool_}};
   for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
     if (ours[i].kind == kind && ours[i].size == size) s.dtype = ours[i].dtype;
   bool wide = size == 8 && strchr("fiu", kind);
@@ -83,7 +85,8 @@ static bool of_descr(const Reading *r, const char *descr, Found *f) {
 }
 
 static bool no_member(const Reading *r, const char *why, const Text *names) {
-  return DIAG(r->d, file_member, r->ask->path, why, r->ask->member ? r->ask->member : "", r->ask->member ? "'" : "", text_str(names));
+  return DIAG(r->d, file_member, r->ask->path, why, r->ask->member ? r->ask->member : "", r->ask->member ? "'" : "",
+              text_str(names));
 }
 
 static bool find_npz(const Reading *r, const NpyArray **out) {
@@ -115,7 +118,8 @@ static bool found_numpy(const Reading *r, const NpyArray *a, Found *f) {
 static bool find_numpy(const Reading *r, Found *f) {
   NpyArray one;
   const NpyArray *a = &one;
-  bool ok = tensorfile_kind(r->ask->path) == TF_npz ? find_npz(r, &a) : npy_parse(r->a, r->bytes, r->n, r->ask->path, &one, r->d);
+  bool ok = tensorfile_kind(r->ask->path) == TF_npz ? find_npz(r, &a)
+                                                    : npy_parse(r->a, r->bytes, r->n, r->ask->path, &one, r->d);
   return ok && found_numpy(r, a, f);
 }
 
@@ -158,14 +162,15 @@ static bool find_safetensor(const Reading *r, Found *f) {
   return found && found_safetensor(r, found, f);
 }
 
-/* ---- into our form -------------------------------------------------------------------------------------------------------------- */
+/* ---- into our form ------------------------------------------------------------------------------------------- */
 
 /* The dtype of the result, or what to ask for instead. */
 static bool choose_dtype(const Reading *r, const Found *f, DType *out) {
   const TensorAsk *ask = r->ask;
   *out = ask->dtype != DT_none ? ask->dtype : f->from.dtype;
   if (*out != DT_none) return true;
-  const char *sep = ask->member || tensorfile_kind(ask->path) != TF_npy ? ":" : "", *member = ask->member ? ask->member : "";
+  const char *sep = ask->member || tensorfile_kind(ask->path) != TF_npy ? ":" : "",
+             *member = ask->member ? ask->member : "";
   if (f->from.kind == 'V') {
     const char *such = f->from.size == 2 ? "bf16" : f->from.size == 1 ? "f8e4m3fn" : "f32";
     return DIAG(r->d, file_raw, ask->path, f->from.size, ask->path, sep, member, such);
@@ -299,7 +304,7 @@ bool tensorfile_read_all(Arena *a, Alloc alloc, const TensorAsk *ask, TensorList
   return ok;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- writing ------------------------------------------------------------------------------------------------- */
 
 static bool write_npz(const TensorNamed *list, size_t n, Text *out, Arena *a) {
   NpyArray *arrays = arena_newn(a, NpyArray, n);

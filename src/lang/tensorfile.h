@@ -6,16 +6,18 @@
 typedef enum TensorFileKind { TF_unknown, TF_npy, TF_npz, TF_safetensors } TensorFileKind;
 TensorFileKind tensorfile_kind(const char *path); /* by the end of its name */
 
-/* What to read. dtype DT_none: as the file says; 64-bit numbers and raw bytes ("V2") need one. Numbers are converted: to floats with rounding,
-   to integers only when every value fits; raw bytes are taken as they are. member NULL: the only one. */
+/* What to read. dtype DT_none: as the file says; 64-bit numbers and raw bytes ("V2") need one. Numbers are converted:
+   to floats with rounding, to integers only when every value fits; raw bytes are taken as they are. member NULL: the
+   only one. */
 typedef struct TensorAsk {
   const char *path, *member;
   DType dtype;
 } TensorAsk;
 /* out->data: alloc, tensor_bytes(out) + 1 bytes. */
 bool tensorfile_read(Alloc alloc, const TensorAsk *ask, SimTensor *out, Diag *d);
-/* Every array of an .npz or .safetensors, in file order; ask->member is not looked at. The list and its names are the arena's, each tensor's data
-   is tensorfile_read's. On failure the first out->n entries are there, for the caller to free. */
+/* Every array of an .npz or .safetensors, in file order; ask->member is not looked at. The list and its names are the
+   arena's, each tensor's data is tensorfile_read's. On failure the first out->n entries are there, for the caller to
+   free. */
 typedef struct TensorEntry {
   const char *name;
   SimTensor tensor;

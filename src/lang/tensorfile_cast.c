@@ -20,7 +20,9 @@ double tensor_at(DType dtype, const void *data, int64_t i) {
 
 static void put_integer(DType dtype, void *p, int64_t v) {
   switch (dtype_bytes(dtype)) {
-    case 1: *(uint8_t *)p = (uint8_t)v; break;
+    case 1:
+      *(uint8_t *)p = (uint8_t)v;
+      break;
     case 2: {
       uint16_t h = (uint16_t)v;
       memcpy(p, &h, sizeof h);

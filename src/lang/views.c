@@ -195,19 +195,19 @@ static bool scalar_offset(lua_State *L, const Call *call, int slot, int64_t scal
   const LIndex *x = lang_index_at(L, slot);
   const char *func = call->row->bind.func, *param = nl_param(call, slot);
   if (x) {
-    *idx = lang_index_value(L, call->c, lang_live_index(L, call->c, x, func, param), scale, true);
+    *idx = lang_index_value(L, call->c, lang_live_index(L, call->c, x, func, param), scale);
     return true;
   }
   const LTile *t = lang_tile_at(L, slot);
   if (!t) return false;
-  LIndex r = {0};
+  LIndex r = {.coef = 1};
   Args_register_load a;
   nl_defaults(OP_register_load, &a);
   if (!tr_reg_alloc(call->t, NULL, &r.reg)) lang_trace_error(L, call->t);
   a.dst = (IrVal){.kind = V_REG, .u.reg = r.reg};
   a.src = nl_t(lang_live(L, call->c, t, func, param));
   nl_emit(L, call, OP_register_load, &a);
-  *idx = lang_index_value(L, call->c, &r, scale, false);
+  *idx = lang_index_value(L, call->c, &r, scale);
   return true;
 }
 

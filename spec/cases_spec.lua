@@ -1,0 +1,24 @@
+-- The files of spec/cases: what each instruction accepts, what it refuses and why, and what it computes.
+local lfs = require "lfs"
+local case = require "spec.support.case"
+
+local names = {}
+for name in lfs.dir "spec/cases" do
+  names[#names + 1] = name:match "^([%w_]+)%.lua$"
+end
+table.sort(names)
+
+for _, name in ipairs(names) do
+  local cases = require("spec.cases." .. name)
+  describe("nisa." .. name, function()
+    for _, c in ipairs(cases.accept) do
+      it("accepts " .. c[1], function() case.accept(c) end)
+    end
+    for i, c in ipairs(cases.reject) do
+      it(("refuses %d: %s%s: %s"):format(i, c.rule and c.rule .. ", " or "", c[1], c[2]), function() case.reject(c) end)
+    end
+    for _, c in ipairs(cases.numeric) do
+      it("computes " .. c[1], function() case.compute(c) end)
+    end
+  end)
+end

@@ -1,0 +1,121 @@
+-- Without a command nkilua is lua: the same words give the same output, the same errors and the same exit status as
+-- lua5.4.
+local build = require "spec.support.build"
+local cli = require "spec.cli.support"
+
+local function stock(args)
+  local line = {args.env or "", "lua5.4"}
+  for _, word in ipairs(args) do
+    line[#line + 1] = build.quote(word)
+  end
+  return build.shell(table.concat(line, " "), args)
+end
+
+-- Both programs on the same words; the name of the program is the only difference allowed.
+local function same(args)
+  local mine, theirs = build.run(args), stock(args)
+  local what = table.concat(args, " ")
+  assert.equal(theirs.out, mine.out, what)
+  assert.equal((theirs.err:gsub("^lua5.4: ", "nkilua: "):gsub("\nlua5.4: ", "\nnkilua: ")), mine.err, what)
+  assert.equal(theirs.code, mine.code, what)
+  return mine
+end
+
+describe("nkilua as lua", function()
+  local folder
+  setup(function()
+    folder = cli.folder()
+    build.spit(folder .. "/s.lua",
+      "#!/usr/bin/env lua\nprint(#arg, arg[1], arg[2], ...)\nio.stderr:write('err\\n')\nreturn 3\n")
+    build.spit(folder .. "/bad.lua", "print('before')\nlocal function f() error('boom') end\nf()\n")
+    build.spit(folder .. "/syntax.lua", "x x\n")
+    build.spit(folder .. "/mod.lua", "return {v = 42}\n")
+  end)
+  teardown(function()
+    cli.drop(folder)
+  end)
+
+  it("executes -e, -l, -W, -E, -- and -", function()
+    same {"-e", "print(1)"}
+    same {"-eprint(1)", "-e", "print(2)"}
+    same {"-l", "string", "-e", "print(string.rep('x', 3))"}
+    same {"-l", "m=math", "-e", "print(m.pi)"}
+    same {"-lmod", "-e", "print(mod.v)", env = ("LUA_PATH='%s/?.lua'"):format(folder)}
+    same {"-W", "-e", "warn('a', 'b')"}
+    same {"-e", "warn('silent')"}
+    same {"-E", "-e", "print(package.path)", env = "LUA_PATH=/nowhere/?.lua"}
+    same {"-e", "print(package.path)", env = "LUA_PATH='/nowhere/?.lua;;'"}
+    same {"-e", "print(...)", "-e", "print(#arg, arg[1])"}
+    same {"-e", "print(string.format('%q', 1/3), 10 // 3, 2^53 | 0)"}
+    same {"-", "a", "b", stdin = "print(#arg, arg[0], arg[1], ...)"}
+    same {stdin = "print(#arg, ...)"}
+    same {"--", folder .. "/s.lua", "x"}
+  end)
+
+  it("runs scripts with their arguments", function()
+    same {folder .. "/s.lua"}
+    same {folder .. "/s.lua", "one", "-e", "three"}
+    same {"-e", "x = 1", folder .. "/s.lua", "run"}
+  end)
+
+  it("says what lua says when something fails", function()
+    same {"-e", "error('boom')"}
+    same {"-e", "error({})"}
+    same {"-e", "error(setmetatable({}, {__tostring = function() return 'an object' end}))"}
+    same {"-e", "error()"}
+    same {"-e", "error('two\\nlines')"}
+    same {"-e", "error('a: 3: b', 0)"}
+    same {"-e", "error(42)"}
+    same {"-e", "local t; t.x = 1"}
+    same {"-e", "x x"}
+    same {"-e", "for"}
+    same {"-e", "string.rep()"}
+    same {"-e", "local a <close> = setmetatable({}, {__close = function() print('closed') end}) error('q')"}
+    same {"-l", "no.such.module"}
+    same {folder .. "/bad.lua"}
+    same {folder .. "/syntax.lua"}
+    same {"-", stdin = "error('x')"}
+    same {"-e", "coroutine.wrap(function() error('in a coroutine') end)()"}
+    same {"-e", "print(pcall(error)) print(select('#', pcall(error, nil)))"}
+  end)
+
+  it("leaves with the status the script asks for", function()
+    for _, words in ipairs {"7", "false", "true", "0, true", "io.stdout:write('x') and 3"} do
+      same {"-e", "os.exit(" .. words .. ")"}
+    end
+  end)
+
+  it("reads LUA_INIT", function()
+    same {"-e", "print(1)", env = "LUA_INIT='print(0)'"}
+    same {"-e", "print(1)", env = ("LUA_INIT='@%s/s.lua'"):format(folder)}
+    same {"-e", "print(1)", env = "LUA_INIT_5_4='print(54)' LUA_INIT='print(0)'"}
+    same {"-e", "print(1)", env = "LUA_INIT='error(3)'"}
+    same {"-e", "print(1)", env = "LUA_INIT=@/no/such/file"}
+    same {"-E", "-e", "print(1)", env = "LUA_INIT='print(0)'"}
+  end)
+
+  it("refuses unknown flags as lua does, status 1", function()
+    for _, words in ipairs {{"-z"}, {"-e"}, {"-l"}, {"-vx"}, {"--nonsense"}} do
+      local mine, theirs = build.run(words), stock(words)
+      assert.equal(theirs.code, mine.code)
+      assert.equal((theirs.err:match("^lua5.4: ([^\n]*)\n")), (mine.err:match("^nkilua: ([^\n]*)\n")))
+      assert.matches("\nAvailable options are:\n  %-e stat", mine.err)
+    end
+  end)
+
+  it("is a script's interpreter", function()
+    local path = folder .. "/exe"
+    build.spit(path, "#!" .. cli.program .. "\nprint('hi', ...)\n")
+    local r = build.shell(("chmod +x %s && %s a b"):format(path, path))
+    assert.equal("hi\ta\tb\n", r.out .. r.err)
+  end)
+
+  it("names its commands when a word is neither file nor command", function()
+    for _, word in ipairs {"profile", "bench", "lint", "frobnicate"} do
+      local text = cli.fails(2, {word, "x.lua"}, "cannot ", "there is no command '" .. word .. "'")
+      assert.matches("\nrun, trace, config, hlo, exec, test, ops, repl, doc, help, version\n$", text)
+    end
+    cli.fails(2, {"tarce", "x.lua"}, "there is no command 'tarce'", "did you mean 'trace'?")
+    cli.fails(2, {"./none.lua"}, "cannot open ./none.lua")
+  end)
+end)

@@ -1,0 +1,89 @@
+-- Interactive sessions, fed through standard input.
+local build = require "spec.support.build"
+local cli = require "spec.cli.support"
+
+local function session(...)
+  return cli.run {"repl", stdin = table.concat({...}, "\n") .. "\n"}
+end
+
+-- Everything a session prints, errors included, in order.
+local function transcript(...)
+  local name = build.quote(build.program)
+  return build.shell(name .. " repl 2>&1", {stdin = table.concat({...}, "\n") .. "\n"}).out
+end
+
+describe("nkilua repl", function()
+  -- A bare name, a loop over three lines, and a string that is never closed.
+  it("knows when a chunk is complete", function()
+    local r = session("t", "for i = 1, 3 do", "print(i)", "end", 'x = "hello', 'world"', "1+1")
+    assert.equal("nil\n1\n2\n3\n2\n", r.out)
+    assert.equal("stdin:1: unfinished string near '\"hello'\n", r.err)
+    assert.equal(0, r.code)
+  end)
+
+  it("shows values so that they can be read", function()
+    local r = session("1, nil, 'a'", "{3, {x = 'y'}}", "= 7", "x = 5", "x", "", "(function() end)()", '"a\\tb"')
+    assert.equal("1\tnil\ta\n{3, {x = \"y\"}}\n7\n5\na\tb\n", r.out)
+    assert.equal("", r.err)
+  end)
+
+  it("goes on after an error", function()
+    local traceback = "stack traceback:\n\t[C]: in function 'error'\n\tstdin:1: in main chunk\n\t[C]: in ?\n"
+    assert.equal("stdin:1: boom\n" .. traceback .. "2\n", transcript("error('boom')", "1 + 1"))
+    assert.equal("stdin:1: syntax error near 'x'\n2\n", transcript("x x", "1 + 1"))
+    assert.matches("^stdin:1: no nl.laod; did you mean nl.load%?\n",
+      transcript("nl = require 'nki.language'", "nl.laod"))
+    assert.matches("err_nki_api_outside_of_nki_kernel: nl.load", transcript("require('nki.language').load(1)"))
+  end)
+
+  it("has the modules, kernels and help", function()
+    local r = session(
+      "nki, nl = require 'nki', require 'nki.language'",
+      "k = nki.jit(function(a)",
+      "  local o = nl.ndarray(a.shape, a.dtype, {buffer = nl.shared_hbm})",
+      "  nl.store(o, nl.load(a))",
+      "  return o",
+      "end)",
+      "k",
+      "k:specialize(nki.decl({4, 4}, nl.float32)).matmul_mac_count",
+      "help('nl.load')", "help(nl.add)", "help(nl.store)")
+    assert.equal("", r.err)
+    assert.matches("^kernel unnamed%(a%)\n0\nnl.load%(src, %[dtype%]%)\n", r.out)
+    assert.matches("nl.add%(x, y, %[dtype%]%)\n.*nl.store%(dst, value%)\n", r.out)
+  end)
+
+  it("ends with the input, with os.exit, and says when a chunk was cut", function()
+    assert.equal(0, session("1").code)
+    assert.equal(4, session("os.exit(4)", "print('no')").code)
+    local r = session("f(")
+    assert.equal(0, r.code)
+    assert.matches("^stdin:%d: unexpected symbol near <eof>\n$", r.err)
+  end)
+
+  it("follows -i and a script", function()
+    local r = build.run {"-i", "-e", "x = 41", stdin = "x + 1\n"}
+    assert.matches("^nkilua [%d.]+, Lua 5.4\n42\n$", r.out)
+    assert.equal(0, r.code)
+  end)
+end)
+
+describe("Ctrl-C", function()
+  -- Starts the program, lets it run for a moment, sends SIGINT and waits.
+  local function interrupted(code)
+    local r = build.shell(([[
+      %s -e %s & pid=$!
+      sleep 0.3
+      kill -INT $pid
+      wait $pid
+      echo "status $?"]]):format(build.quote(build.program), build.quote(code)))
+    assert.matches("status 130\n$", r.out, code .. r.err)
+    assert.matches("^nkilua: .*interrupted", r.err)
+  end
+
+  it("ends loops, coroutines and loops of pcall with status 130", function()
+    interrupted("while true do end")
+    interrupted("coroutine.wrap(function() while true do end end)()")
+    interrupted("while true do pcall(function() while true do end end) end")
+    interrupted("while true do coroutine.resume(coroutine.create(function() while true do end end)) end")
+  end)
+end)

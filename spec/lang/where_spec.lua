@@ -1,0 +1,152 @@
+-- Locations: file, line, call chain, tail calls, iterations; never a line of nkilua's own Lua half, never an absolute path.
+local kernel = require "spec.support.kernel"
+local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
+
+local function here() return debug.getinfo(2, "l").currentline end
+
+local function locs(art, op)
+  local list = {}
+  for line in art.ir:gmatch "[^\n]+" do
+    if line:find('"nisa.' .. op .. '"', 1, true) then list[#list + 1] = line:match "loc(%b())$" end
+  end
+  return list
+end
+
+describe("locations", function()
+  it("are the line that issued the instruction", function()
+    local line
+    local k = nki.jit(function(a)
+      local out = nl.ndarray(a.shape, a.dtype, nl.shared_hbm)
+      local t = nl.load(a)
+      line = here() + 1
+      nisa.memset(t, 1)
+      nl.store(out, t)
+      return out
+    end, {platform_target = "trn2", enable_cache = false})
+    local art = k:specialize(nki.decl({128, 64}, "float32"))
+    assert.same({('("where_spec.lua":%d:0)'):format(line)}, locs(art, "memset"))
+  end)
+
+  it("follow helpers up to the kernel function", function()
+    local lines = {}
+    local function helper(t)
+      lines[1] = here() + 1
+      nisa.memset(t, 1)
+    end
+    local k = nki.jit(function(a)
+      local t = nl.load(a)
+      lines[2] = here() + 1
+      helper(t)
+      local out = nl.ndarray(a.shape, a.dtype, nl.shared_hbm)
+      nl.store(out, t)
+      return out
+    end, {platform_target = "trn2", enable_cache = false})
+    local got = locs(k:specialize(nki.decl({128, 64}, "float32")), "memset")
+    assert.same({('(callsite("where_spec.lua":%d:0 at "where_spec.lua":%d:0))'):format(lines[1], lines[2])}, got)
+  end)
+
+  it("skip nkilua's own Lua and C frames such as pcall", function()
+    local line
+    local k = nki.jit(function(a)
+      local t = nl.load(a)
+      line = here() + 1
+      local s = nl.softmax(t)
+      pcall(nisa.memset, t, 1)
+      local out = nl.ndarray(a.shape, a.dtype, nl.shared_hbm)
+      nl.store(out, s)
+      return out
+    end, {platform_target = "trn2", enable_cache = false})
+    local art = k:specialize(nki.decl({128, 64}, "float32"))
+    assert.same({('("where_spec.lua":%d:0)'):format(line)}, locs(art, "activation_reduce"))
+    assert.same({('("where_spec.lua":%d:0)'):format(line + 1)}, locs(art, "memset"))
+  end)
+
+  it("change with every line and every caller", function()
+    local function helper(t)
+      nisa.memset(t, 1)
+      nisa.memset(t, 2)
+    end
+    local art = kernel.trace(function(t)
+      helper(t)
+      helper(t)
+      nisa.memset(t, 3)
+    end)
+    local seen, n = {}, 0
+    for _, loc in ipairs(locs(art, "memset")) do
+      if not seen[loc] then n = n + 1 end
+      seen[loc] = true
+    end
+    assert.equal(5, n)
+  end)
+
+  it("mark frames lost to a tail call", function()
+    local function inner(t) nisa.tensor_copy(t, nl.add) end
+    local function outer(t) return inner(t) end
+    local e = kernel.error_of(function(t) outer(t) end)
+    assert.truthy((e.where .. tostring(e)):find("(tail call)", 1, true), e.where)
+  end)
+
+  it("work inside coroutines of the kernel", function()
+    local art = kernel.trace(function(t)
+      local co = coroutine.wrap(function()
+        nisa.memset(t, 1)
+        coroutine.yield()
+        nisa.memset(t, 2)
+      end)
+      co()
+      co()
+    end)
+    local got = locs(art, "memset")
+    assert.equal(2, #got)
+    assert.truthy(got[1]:find("where_spec.lua", 1, true))
+    assert.are_not.equal(got[1], got[2])
+  end)
+
+  it("name chunks that have no file", function()
+    local art = kernel.trace(function(t)
+      load([[local nisa, t = ...
+        nisa.memset(t, 1)]])(nisa, t)
+      load("local nisa, t = ...; nisa.memset(t, 1)", "=mine")(nisa, t)
+    end)
+    local got = locs(art, "memset")
+    assert.truthy(got[1]:find("[string ", 1, true), got[1])
+    assert.truthy(got[2]:find('"mine":1', 1, true), got[2])
+    for _, loc in ipairs(got) do assert.falsy(loc:find('"/', 1, true), "absolute: " .. loc) end
+  end)
+end)
+
+describe("tiles", function()
+  it("of a finished run are refused by name, kernel and line", function()
+    local kept, line
+    kernel.trace(function(t)
+      line = here() + 1
+      kept = nl.exp(t)
+    end)
+    local e = kernel.error_of(function(t) return t + kept end)
+    assert.equal("err_tile_stale", e.id)
+    assert.truthy(e:find("parameter 'y'", 1, true), tostring(e))
+    assert.truthy(e:find(("/where_spec.lua:%d)"):format(line), 1, true), tostring(e))
+    for _, use in ipairs {
+      function() return kept.shape end, function() return kept[0] end, function() kept[0] = 1 end, function() nisa.memset(kept, 0) end,
+      function() nl.exp(kept) end, function() return kept:reshape {128, 64} end,
+    } do
+      assert.equal("err_tile_stale", kernel.error_of(use).id)
+    end
+    assert.is_false((pcall(function() return kept.shape end)))
+    assert.equal("float32", kept.dtype) -- what needs no trace still answers
+  end)
+
+  it("of another program are refused, too", function()
+    local first
+    local k = nki.jit(function(a)
+      local t = nl.load(a)
+      first = first or t
+      local out = nl.ndarray(a.shape, a.dtype, nl.shared_hbm)
+      nl.store(out, nl.exp(first))
+      return out
+    end, {platform_target = "trn2", enable_cache = false})
+    local ok, e = pcall(function() return k[2]:specialize(nki.decl({128, 64}, "float32")) end)
+    assert.is_false(ok)
+    assert.equal("err_tile_stale", e.id)
+  end)
+end)

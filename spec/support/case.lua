@@ -1,0 +1,84 @@
+-- case.lua: runs the files of spec/cases, one per instruction:
+--   accept   {name, f, target =}                      f() must trace, on trn1 unless target says otherwise; its IR must survive its text
+--   reject   {id, text, f, rule =, target =}          f() must raise that error; rule: the row's rule that it breaks
+--   numeric  {name, inputs, f, want, tolerance =, target =, hbm =}   f(tiles of the inputs in SBUF) returns tiles; want lists arrays or nested
+--            lists, compared by bytes, or within tolerance; hbm: f gets the tensors themselves and returns shared_hbm tensors
+local nki, nl = require "nki", require "nki.language"
+local nd = require "nki.ndarray"
+local testing = require "nki.testing"
+local raises = require "spec.support.raises"
+local trip = require "spec.support.trip"
+
+local case = {}
+
+function case.sbuf(shape, dtype) return nl.ndarray(shape, dtype or nl.float32) end
+function case.psum(shape, dtype) return nl.ndarray(shape, dtype or nl.float32, {buffer = nl.psum}) end
+function case.hbm(shape, dtype) return nl.ndarray(shape, dtype or nl.float32, {buffer = nl.private_hbm}) end
+
+-- A kernel needs an output that is written.
+local function token_output()
+  local out = nl.ndarray({1, 1}, nl.float32, {buffer = nl.shared_hbm})
+  nl.store(out, nl.zeros({1, 1}, nl.float32))
+  return out
+end
+
+local function bare_kernel(f, target)
+  return nki.jit(function()
+    f()
+    return token_output()
+  end, {platform_target = target or "trn1", func_name = "case"})
+end
+
+local function stored(tile)
+  if tile.buffer == nl.shared_hbm then
+    return tile
+  end
+  local out = nl.ndarray(tile.shape, tile.dtype, {buffer = nl.shared_hbm})
+  nl.store(out, tile.buffer == nl.psum and nl.copy(tile) or tile)
+  return out
+end
+
+local function numeric_kernel(c)
+  local f, hbm = c[3], c.hbm
+  return nki.jit(function(a, b, x, y)
+    local tiles = {a, b, x, y}
+    for i = 1, hbm and 0 or #tiles do
+      tiles[i] = nl.load(tiles[i])
+    end
+    local results = table.pack(f(table.unpack(tiles)))
+    for i = 1, results.n do
+      results[i] = stored(results[i])
+    end
+    return table.unpack(results, 1, results.n)
+  end, {platform_target = c.target or "trn1", func_name = "case"})
+end
+
+function case.compute(c)
+  local results = table.pack(trip.run(numeric_kernel(c), table.unpack(c[2])))
+  assert(results.n == #c[4], "the case returns " .. results.n .. " tiles and wants " .. #c[4])
+  for i, want in ipairs(c[4]) do
+    if c.tolerance then
+      testing.assert_allclose(results[i], want, c.tolerance)
+    else
+      testing.assert_allclose(results[i], want, {rtol = 0, atol = 0, equal_nan = true})
+    end
+  end
+end
+
+function case.accept(c)
+  trip.decoded(bare_kernel(c[2], c.target):specialize())
+end
+
+function case.reject(c)
+  raises(c[1], c[2], function() bare_kernel(c[3], c.target):specialize() end)
+end
+
+-- The members of an .npz of the oracles as arrays of the shape given.
+function case.oracle(file, shape)
+  local all = nd.load("spec/oracles/data/" .. file)
+  return setmetatable({}, {__index = function(_, name)
+    return (all[name] or error("no member " .. name .. " in " .. file)):reshape(shape)
+  end, __pairs = function() return pairs(all) end})
+end
+
+return case
