@@ -36,18 +36,22 @@ static const IrTile *rows(Kit *k, const IrTile *t, int64_t first, int64_t n, int
 
 static const IrTile *tile(Kit *k, int64_t cols) { return kit_buf(k, SP_sbuf, DT_float32, SHAPE(128, cols)); }
 
-static void add(Kit *k) {
-  const IrTile *a = kit_in(k, DT_float32, values(ROWS * COLS), SHAPE(ROWS, COLS));
-  const IrTile *b = kit_in(k, DT_float32, values(ROWS * COLS), SHAPE(ROWS, COLS));
-  const IrTile *out = kit_out(k, DT_float32, SHAPE(ROWS, COLS));
+static void add_of(Kit *k, DType dt) {
+  const IrTile *a = kit_in(k, dt, values(ROWS * COLS), SHAPE(ROWS, COLS));
+  const IrTile *b = kit_in(k, dt, values(ROWS * COLS), SHAPE(ROWS, COLS));
+  const IrTile *out = kit_out(k, dt, SHAPE(ROWS, COLS));
   for (int64_t r = 0; r < ROWS; r += 128) {
-    const IrTile *x = tile(k, COLS), *y = tile(k, COLS), *z = tile(k, COLS);
+    const IrTile *x = kit_buf(k, SP_sbuf, dt, SHAPE(128, COLS)), *y = kit_buf(k, SP_sbuf, dt, SHAPE(128, COLS)),
+                 *z = kit_buf(k, SP_sbuf, dt, SHAPE(128, COLS));
     kit_load(k, x, rows(k, a, r, 128, COLS));
     kit_load(k, y, rows(k, b, r, 128, COLS));
     kit_ins(k, OP_tensor_tensor, "dst", T(z), "data1", T(x), "data2", T(y), "op", I(ALU_add), NULL);
     kit_load(k, rows(k, out, r, 128, COLS), z);
   }
 }
+
+static void add(Kit *k) { add_of(k, DT_float32); }
+static void add_bf16(Kit *k) { add_of(k, DT_bfloat16); }
 
 static void softmax(Kit *k) {
   const IrTile *a = kit_in(k, DT_float32, values(ROWS * COLS), SHAPE(ROWS, COLS));
@@ -165,6 +169,7 @@ int main(int argc, char **argv) {
     void (*build)(Kit *);
     double scale;
   } jobs[] = {{"add", add, 1},
+              {"add_bf16", add_bf16, 1},
               {"softmax", softmax, 1},
               {"rmsnorm", rmsnorm, 1},
               {"matmul", matmul, 1},

@@ -1,20 +1,24 @@
 /* nkilua.h -- the C interface of nkilua. C11 and C++11; needs no Lua header.
- *
- * What a host does: nkl_open a context, nkl_load_file a script, nkl_get_kernel, nkl_specialize it for given shapes and
- * constants, read the artifact (backend_config, IR, HLO, names, aliases), nkl_simulate it on its own buffers,
- * nkl_close.
- *
- * Rules that hold everywhere
- *   Errors     Functions return nkl_status: 0 is ok, negative is an error. The details are kept in the context
- * (nkl_last_error), or, for functions that take no context, in an nkl_error_buf of the caller. Ownership  Objects come
- * out through a pointer to pointer and are the caller's: *_release or *_free, which accept NULL. Getters lend: the
- * pointer is valid as long as the object. Nothing is freed by a function that failed, and *out is then NULL. Threads
- * One context per thread at a time; nkl_interrupt alone may be called from elsewhere. nkl_program and nkl_tensor are
- *              ref-counted with atomic counts, programs are immutable, and both may outlive their context.
- *   Structs    Every struct that the caller fills starts with struct_size = sizeof(it); nkl_*_init does that and sets
- * defaults. Numbers    Axes, dims, operand and output indices are 0-based. Sizes are in elements unless the name says
- * bytes.
- */
+
+   What a host does: nkl_open a context, nkl_load_file a script, nkl_get_kernel, nkl_specialize it for given shapes and
+   constants, read the artifact (backend_config, IR, HLO, names, aliases), nkl_simulate it on its own buffers,
+   nkl_close.
+
+   Errors. Functions return nkl_status: 0 is ok, negative is an error. The details are kept in the context
+   (nkl_last_error), or, for functions that take no context, in an nkl_error_buf of the caller.
+
+   Ownership. Objects come out through a pointer to pointer and are the caller's: *_release or *_free, which accept
+   NULL. Getters lend: the pointer is valid as long as the object. Nothing is freed by a function that failed, and *out
+   is then NULL; nkl_open alone also gives a context that failed to open.
+
+   Threads. One context per thread at a time; nkl_interrupt alone may be called from elsewhere. nkl_program and
+   nkl_tensor are counted with atomic counts, programs are immutable, and both may outlive their context.
+
+   Structs. Every struct that the caller fills starts with struct_size = sizeof(it), set together with the defaults by
+   its nkl_*_init function; elements of arrays (nkl_arg, nkl_opt, nkl_file) have none. A struct that was not initialised
+   is NKL_ERR_ARG.
+
+   Numbers. Axes, dims, operand and output indices are 0-based. Sizes are in elements unless the name says bytes. */
 #ifndef NKILUA_H
 #define NKILUA_H
 #include <stddef.h>
@@ -94,7 +98,7 @@ typedef struct nkl_buf {
 } nkl_buf;
 #define NKL_BUF_INIT \
   { NULL, 0, NULL }
-NKL_API void nkl_buf_free(nkl_buf *b);
+NKL_API void nkl_buf_free(nkl_buf *b); /* also of an empty one; leaves it empty */
 
 NKL_API int nkl_version_number(void);              /* of the library at run time; compare with NKL_VERSION_NUMBER */
 NKL_API const char *nkl_version_string(void);      /* static */
@@ -139,10 +143,10 @@ typedef void *(*nkl_alloc_fn)(void *ud, void *ptr, size_t osize, size_t nsize);
 /* Receives what scripts print (print, io.write is not redirected) and what device_print says. */
 typedef void (*nkl_write_fn)(void *ud, const char *text, size_t len);
 
+/* nkl_options.flags. LUA_INIT is never read: that is the command's business. */
 enum {
-  NKL_OPT_IGNORE_ENV =
-      1u << 0, /* LUA_PATH* and LUA_CPATH* are not read. LUA_INIT never is: that is the command's business */
-  NKL_OPT_STRICT = 1u << 1 /* simulation: a read of never-written elements is an error */
+  NKL_OPT_IGNORE_ENV = 1u << 0, /* LUA_PATH* and LUA_CPATH* are not read */
+  NKL_OPT_STRICT = 1u << 1      /* kernels that a script runs: a read of never-written elements is an error */
 };
 typedef struct nkl_options {
   uint32_t struct_size;
@@ -223,9 +227,11 @@ NKL_API NKL_NODISCARD nkl_status nkl_tensor_new(nkl_ctx *c, const nkl_tensor_des
 /* Borrows d->data (C-contiguous) until release(ud, data) is called; release may be NULL. */
 NKL_API NKL_NODISCARD nkl_status nkl_tensor_wrap(nkl_ctx *c, const nkl_tensor_desc *d,
                                                  void (*release)(void *ud, void *data), void *ud, nkl_tensor **out);
+/* One more owner, returned for convenience; one less, the last of whom frees it. */
 NKL_API nkl_tensor *nkl_tensor_retain(nkl_tensor *t);
 NKL_API void nkl_tensor_release(nkl_tensor *t);
-NKL_API void nkl_tensor_describe(const nkl_tensor *t, nkl_tensor_desc *out); /* data is lent */
+/* Shape, dtype, strides and bytes; data is lent and may be written through. */
+NKL_API void nkl_tensor_describe(const nkl_tensor *t, nkl_tensor_desc *out);
 /* Reads .npy, .npz and .safetensors. member NULL: the only one. dtype NKL_INVALID: as the file says; a file of 64-bit
    numbers or of raw bytes (NumPy's V2) needs one. Numbers are converted, to integers only when every value fits; raw
    bytes are taken as they are. */
@@ -258,6 +264,8 @@ NKL_API NKL_NODISCARD nkl_status nkl_file_read(nkl_ctx *c, const char *path, nkl
 NKL_API NKL_NODISCARD nkl_status nkl_file_write(nkl_ctx *c, const char *path, const char *data, size_t n);
 
 /* ---- host frameworks: the three hooks ------------------------------------------------------------------------ */
+/* How objects of a host's framework become arguments (NKL_ARG_FRAMEWORK). Callbacks must not longjmp, throw, or call
+   back into the same context. */
 typedef struct nkl_framework {
   uint32_t struct_size;
   const char *name;
@@ -269,8 +277,7 @@ typedef struct nkl_framework {
   /* optional, for nkl_call: the tensor's own bytes */
   nkl_status (*map_data)(void *ud, void *obj, int writable, nkl_tensor_desc *out);
   void (*unmap_data)(void *ud, void *obj, int dirty);
-} nkl_framework; /* callbacks must not longjmp, throw, or call back into the same context */
-/* How objects of a host's framework become arguments (NKL_ARG_FRAMEWORK). */
+} nkl_framework;
 NKL_API void nkl_framework_init(nkl_framework *f);
 NKL_API NKL_NODISCARD nkl_status nkl_set_framework(nkl_ctx *c, const nkl_framework *f /* copied; NULL clears */);
 
@@ -278,6 +285,7 @@ NKL_API NKL_NODISCARD nkl_status nkl_set_framework(nkl_ctx *c, const nkl_framewo
 /* A kernel that the last loaded script returned: name NULL when it returned one kernel or a table of one, else its key
  * in that table. */
 NKL_API NKL_NODISCARD nkl_status nkl_get_kernel(nkl_ctx *c, const char *name, nkl_kernel **out);
+/* Kernels are counted without atomics: they belong to their context's thread. */
 NKL_API nkl_kernel *nkl_kernel_retain(nkl_kernel *k);
 NKL_API void nkl_kernel_release(nkl_kernel *k);
 NKL_API int nkl_kernel_param_count(const nkl_kernel *k);
@@ -296,6 +304,7 @@ typedef enum nkl_arg_kind {
   NKL_ARG_DECL,
   NKL_ARG_FRAMEWORK
 } nkl_arg_kind;
+/* One argument of a kernel, or an item of a tuple. An operand has a shape and a dtype, whatever kind it comes as. */
 typedef struct nkl_arg {
   const char *name; /* NULL: positional */
   nkl_arg_kind kind;

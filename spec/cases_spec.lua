@@ -1,5 +1,6 @@
 -- The files of spec/cases: what each instruction accepts, what it refuses and why, and what it computes.
 local lfs = require "lfs"
+local build = require "spec.support.build"
 local case = require "spec.support.case"
 
 local names = {}
@@ -19,6 +20,18 @@ for _, name in ipairs(names) do
     end
     for _, c in ipairs(cases.numeric) do
       it("computes " .. c[1], function() case.compute(c) end)
+    end
+    for _, c in ipairs(cases.prints or {}) do
+      it("prints " .. c[1], function()
+        local script = ([[
+          local nki, nl, nd = require "nki", require "nki.language", require "nki.ndarray"
+          nki.jit(function(x)
+            %s
+            return x
+          end, {platform_target = "trn1"})(nd.array(%s))]]):format(c[3], c[2])
+        local r = build.run {"-e", script}
+        assert.same({0, c[4], ""}, {r.code, r.out, r.err})
+      end)
     end
   end)
 end

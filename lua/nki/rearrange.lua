@@ -49,7 +49,8 @@ local function sizes_of(group, total, fixed, axis)
       if open then complain("sizes of '%s' and '%s' cannot both be inferred; give one", group[open], name) end
       open = i
     else
-      if math.tointeger(size) == nil or size < 1 then complain("the size of '%s' must be a positive integer", name) end
+      if math.tointeger(size) == nil or size < 1 then complain("the size of '%s' must be a positive integer",
+        name) end
       sizes[i] = math.tointeger(size)
       product = product * size
     end
@@ -66,7 +67,9 @@ return function(t, src, dst, fixed)
   local left, right
   if type(src) == "string" then
     local a, b = src:match "^(.-)%->(.*)$"
-    if not a or dst ~= nil then complain("a pattern is a string 'a (b c) -> a c b' with the sizes in a table behind it") end
+    if not a or dst ~= nil then
+      complain("a pattern is a string 'a (b c) -> a c b' with the sizes in a table behind it")
+    end
     left, right = parse_side(a, src), parse_side(b, src)
   else
     left, right = from_list(src, "src_pattern"), from_list(dst, "dst_pattern")

@@ -1,9 +1,11 @@
--- Index strings, t["0:64, ..., ::2"]: returns the list {{0, 64}, "...", {false, false, 2}} (false: left out), or nil and a reason.
+-- Index strings, t["0:64, ..., ::2"]: returns the list {{0, 64}, "...", {false, false, 2}} (false: left out), or nil
+-- and a reason.
 local lpeg = require "lpeg"
 local P, R, S, C, Cc, Ct, Cp = lpeg.P, lpeg.R, lpeg.S, lpeg.C, lpeg.Cc, lpeg.Ct, lpeg.Cp
 
 local space = S " \t" ^ 0
-local int = C(P "-" ^ -1 * space * R "09" ^ 1) / function(s) return math.tointeger(tonumber((s:gsub("%s", "")))) or false end
+local int = C(P "-" ^ -1 * space * R "09" ^ 1) / function(s) return math.tointeger(tonumber((s:gsub("%s",
+  "")))) or false end
 local part = int * space + Cc(false)
 local colon = P ":" * space
 local slice = Ct(part * colon * part * (colon * part + Cc(1)))

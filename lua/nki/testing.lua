@@ -63,13 +63,14 @@ local function check_options(options, level)
       error(("assert_allclose: no option '%s'; there are rtol, atol and equal_nan"):format(tostring(key)), level + 1)
     elseif type(value) ~= want then
       error(("assert_allclose: option '%s' must be a %s, got %s"):format(key, want, type(value)), level + 1)
-    elseif want == "number" and not (value >= 0) then
+    elseif want == "number" and (value ~= value or value < 0) then
       error(("assert_allclose: option '%s' is %s; a tolerance is at least 0"):format(key, value), level + 1)
     end
   end
 end
 
--- assert_allclose(actual, desired, {rtol = 1e-7, atol = 0, equal_nan = false}): every |a - d| <= atol + rtol * |d|. NaN is close to nothing,
+-- assert_allclose(actual, desired, {rtol = 1e-7, atol = 0, equal_nan = false}): every |a - d| <= atol + rtol * |d|. NaN
+-- is close to nothing,
 -- except to NaN with equal_nan. Shapes and dtypes must be the same.
 function testing.assert_allclose(actual, desired, options)
   options = options or {}

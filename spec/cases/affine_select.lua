@@ -6,7 +6,8 @@ local sb = case.sbuf
 
 local function select(options)
   return function(t)
-    local all = {dst = sb(t.shape), pattern = {{-1, 4}}, channel_multiplier = 1, on_true_tile = t, on_false_value = -9.0}
+    local all = {dst = sb(t.shape), pattern = {{-1, 4}}, channel_multiplier = 1, on_true_tile = t,
+      on_false_value = -9.0}
     for key, value in pairs(options) do
       all[key] = value
     end
@@ -17,7 +18,8 @@ end
 
 local function refused(options)
   return function()
-    local all = {dst = sb {4, 8}, pattern = {{-1, 8}}, channel_multiplier = 1, on_true_tile = sb {4, 8}, on_false_value = 0.0}
+    local all = {dst = sb {4, 8}, pattern = {{-1, 8}}, channel_multiplier = 1, on_true_tile = sb {4, 8},
+      on_false_value = 0.0}
     for key, value in pairs(options()) do
       all[key] = value
     end
@@ -43,14 +45,18 @@ return {
      refused(function() return {on_true_tile = sb {8, 8}} end)},
     {"err_num_elements_mismatch", "dst has 8 elements per partition and on_true_tile has 7", rule = "same_count",
      refused(function() return {on_true_tile = sb {4, 7}} end)},
-    {"err_shape_required", "with the pattern's 4 elements per partition", refused(function() return {pattern = {{1, 4}}} end)},
+    {"err_shape_required", "with the pattern's 4 elements per partition",
+     refused(function() return {pattern = {{1, 4}}} end)},
     {"err_operator_set", "cmp_op cannot be add", refused(function() return {cmp_op = nl.add} end)},
-    {"err_instruction_invalid", "the pattern's values leave int32", refused(function() return {offset = 2147483647} end)},
+    {"err_instruction_invalid", "the pattern's values leave int32",
+     refused(function() return {offset = 2147483647} end)},
   },
   numeric = {
-    {"a causal mask: row >= column", {x}, select {cmp_op = nl.greater_equal}, {{{1, -9, -9, -9}, {5, 6, -9, -9}, {9, 10, 11, -9}}}},
+    {"a causal mask: row >= column", {x}, select {cmp_op = nl.greater_equal},
+     {{{1, -9, -9, -9}, {5, 6, -9, -9}, {9, 10, 11, -9}}}},
     {"the diagonal", {x}, select {}, {{{1, -9, -9, -9}, {-9, 6, -9, -9}, {-9, -9, 11, -9}}}},
-    {"off the diagonal", {x}, select {cmp_op = nl.not_equal, offset = 1}, {{{1, -9, 3, 4}, {5, 6, -9, 8}, {9, 10, 11, -9}}}},
+    {"off the diagonal", {x}, select {cmp_op = nl.not_equal, offset = 1},
+     {{{1, -9, 3, 4}, {5, 6, -9, 8}, {9, 10, 11, -9}}}},
     {"below and above", {x}, function(t)
       return select {cmp_op = nl.less}(t), select {cmp_op = nl.greater}(t)
     end, {{{-9, 2, 3, 4}, {-9, -9, 7, 8}, {-9, -9, -9, 12}}, {{-9, -9, -9, -9}, {5, -9, -9, -9}, {9, 10, -9, -9}}}},

@@ -16,8 +16,10 @@ return {
     {"dtypes of all kinds", function() nisa.bn_aggr(sb({4, 2}, nl.bfloat16), sb {4, 3}) end},
   },
   reject = {
-    {"err_num_partition_mismatch", "dst and data", rule = "same_partitions", function() nisa.bn_aggr(sb {8, 2}, sb {4, 6}) end},
-    {"err_shape_required", "data must have shape of (count, mean, count*variance) triples", function() nisa.bn_aggr(sb {4, 2}, sb {4, 8}) end},
+    {"err_num_partition_mismatch", "dst and data", rule = "same_partitions",
+     function() nisa.bn_aggr(sb {8, 2}, sb {4, 6}) end},
+    {"err_shape_required", "data must have shape of (count, mean, count*variance) triples",
+     function() nisa.bn_aggr(sb {4, 2}, sb {4, 8}) end},
     {"err_shape_required", "dst must have shape [4,2]", function() nisa.bn_aggr(sb {4, 1}, sb {4, 6}) end},
   },
   numeric = {

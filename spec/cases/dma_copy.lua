@@ -27,7 +27,8 @@ return {
       nisa.dma_copy(sb({4, 8}, nl.float8_e4m3fn_x4), hbm({4, 8}, nl.float8_e4m3fn_x4))
     end},
     {"queues and priorities of later chips", target = "trn3", function()
-      nisa.dma_copy {dst = sb {4, 8}, src = hbm {4, 8}, priority = 3, engine = nisa.engine.scalar, dge_mode = nisa.dge_mode.hwdge}
+      nisa.dma_copy {dst = sb {4, 8}, src = hbm {4, 8}, priority = 3, engine = nisa.engine.scalar,
+        dge_mode = nisa.dge_mode.hwdge}
       nisa.dma_copy {dst = sb {4, 8}, src = hbm {4, 8}, engine = nisa.engine.gpsimd, dge_mode = nisa.dge_mode.swdge}
     end},
     {"skipping rows that do not exist", function()
@@ -58,7 +59,8 @@ return {
      function() nisa.dma_copy {dst = sb({4, 8}, nl.bfloat16), src = hbm {4, 8}, dge_mode = nisa.dge_mode.hwdge} end},
     {"err_argument_generation", "dge_mode hwdge needs gen3",
      function() nisa.dma_copy {dst = sb {4, 8}, src = hbm {4, 8}, dge_mode = nisa.dge_mode.hwdge} end},
-    {"err_argument_generation", "priority needs gen4", function() nisa.dma_copy {dst = sb {4, 8}, src = hbm {4, 8}, priority = 1} end},
+    {"err_argument_generation", "priority needs gen4",
+     function() nisa.dma_copy {dst = sb {4, 8}, src = hbm {4, 8}, priority = 1} end},
     {"err_argument_range", "priority is 4; legal is 0..3", target = "trn3",
      function() nisa.dma_copy {dst = sb {4, 8}, src = hbm {4, 8}, priority = 4} end},
     {"err_engine_set", "engine vector is not one of scalar, sync, gpsimd",
@@ -71,7 +73,8 @@ return {
     end},
     {"err_argument_generation", "engine scalar or sync needs gen3",
      function() nisa.dma_copy {dst = sb {4, 8}, src = hbm {4, 8}, engine = nisa.engine.sync} end},
-    {"err_view_vector_memory", "a vector offset needs a tensor in hbm", function() nisa.dma_copy(hbm {4, 8}, sb {9, 8}:vector_select(0, rows(4))) end},
+    {"err_view_vector_memory", "a vector offset needs a tensor in hbm",
+     function() nisa.dma_copy(hbm {4, 8}, sb {9, 8}:vector_select(0, rows(4))) end},
     {"err_view_vector_column", "must be integers of shape (P,1) in sbuf",
      function() nisa.dma_copy(sb {4, 8}, hbm {9, 8}:vector_select(0, sb {4, 1})) end},
   },
@@ -82,13 +85,15 @@ return {
       nisa.dma_copy(columns, h:permute {1, 0})
       return out, columns
     end, {{1, 2, 3, 4, 5, 6, 7, 8, 9}, {{1, 4, 7}, {2, 5, 8}, {3, 6, 9}}}},
-    {"conversions through f32", {nd.array {{0.5, 1.5, 2.5, -0.5, -1.5, 127.5, 300, -129, inf, -inf, 0 / 0}}}, hbm = true, function(h)
+    {"conversions through f32", {nd.array {{0.5, 1.5, 2.5, -0.5, -1.5, 127.5, 300, -129, inf, -inf, 0 / 0}}},
+     hbm = true, function(h)
       local ints, bytes, halves = shared(h.shape, nl.int8), shared(h.shape, nl.uint8), shared(h.shape, nl.bfloat16)
       nisa.dma_copy(ints, h)
       nisa.dma_copy(bytes, h)
       nisa.dma_copy(halves, h)
       return ints, bytes, halves
-    end, {nd.array({{0, 2, 2, 0, -2, 127, 127, -128, 127, -128, 0}}, "int8"), nd.array({{0, 2, 2, 0, 0, 128, 255, 0, 255, 0, 0}}, "uint8"),
+    end, {nd.array({{0, 2, 2, 0, -2, 127, 127, -128, 127, -128, 0}}, "int8"),
+      nd.array({{0, 2, 2, 0, 0, 128, 255, 0, 255, 0, 0}}, "uint8"),
           nd.array({{0.5, 1.5, 2.5, -0.5, -1.5, 127.5, 300, -129, inf, -inf, 0 / 0}}, "bfloat16")}},
     {"int32 to int32 exactly", {nd.array({{16777217, -2147483647}}, "int32")}, hbm = true, function(h)
       local out = shared(h.shape, nl.int32)
@@ -100,19 +105,22 @@ return {
       nisa.dma_copy(out, h:broadcast(0, 3))
       return out
     end, {{{1, 2}, {1, 2}, {1, 2}}}},
-    {"gathered rows, in any order, twice too", {x, nd.array({{2}, {0}, {2}, {1}}, "int32")}, hbm = true, function(h, idx)
+    {"gathered rows, in any order, twice too", {x, nd.array({{2}, {0}, {2}, {1}}, "int32")}, hbm = true,
+     function(h, idx)
       local out, s = shared {4, 3}, sb {4, 3}
       nisa.dma_copy(s, h:vector_select(0, nl.load(idx)))
       nl.store(out, s)
       return out
     end, {{{7, 8, 9}, {1, 2, 3}, {7, 8, 9}, {4, 5, 6}}}},
-    {"scattered rows; the others keep their values", {x, nd.array({{4}, {0}, {2}}, "int32")}, hbm = true, function(h, idx)
+    {"scattered rows; the others keep their values", {x, nd.array({{4}, {0}, {2}}, "int32")}, hbm = true,
+     function(h, idx)
       local out = shared {5, 3}
       nl.store(out, nl.zeros({5, 3}, nl.float32))
       nisa.dma_copy(out:vector_select(0, nl.load(idx)), nl.load(h))
       return out
     end, {{{4, 5, 6}, {0, 0, 0}, {7, 8, 9}, {0, 0, 0}, {1, 2, 3}}}},
-    {"only rows that exist, when told to skip the others", {x, nd.array({{1}, {3}, {-1}, {0}}, "int32")}, hbm = true, function(h, idx)
+    {"only rows that exist, when told to skip the others", {x, nd.array({{1}, {3}, {-1}, {0}}, "int32")}, hbm = true,
+     function(h, idx)
       local out, s = shared {4, 3}, nl.zeros({4, 3}, nl.float32)
       nisa.dma_copy {dst = s, src = h:vector_select(0, nl.load(idx)), oob_mode = nisa.oob_mode.skip}
       nl.store(out, s)

@@ -29,13 +29,15 @@ return {
     {"sbuf to sbuf", function() nisa.dma_transpose(sb {8, 4}, sb {4, 8}) end},
     {"the axes spelt out", function() nisa.dma_transpose {dst = sb {8, 4}, src = hbm {4, 8}, axes = {1, 0}} end},
     {"16 rows of two bytes in hwdge", target = "trn2", function()
-      nisa.dma_transpose {dst = sb({64, 16}, nl.bfloat16), src = hbm({16, 64}, nl.bfloat16), dge_mode = nisa.dge_mode.hwdge}
+      nisa.dma_transpose {dst = sb({64, 16}, nl.bfloat16), src = hbm({16, 64}, nl.bfloat16),
+        dge_mode = nisa.dge_mode.hwdge}
     end},
   },
   reject = {
     {"err_dtype_mismatch", "dst and src must have the same dtype", rule = "same_dtype",
      function() nisa.dma_transpose(sb({8, 4}, nl.bfloat16), hbm {4, 8}) end},
-    {"err_shape_required", "src must have shape of 2 to 4 dimensions", function() nisa.dma_transpose(sb {8, 1}, hbm {8}) end},
+    {"err_shape_required", "src must have shape of 2 to 4 dimensions",
+     function() nisa.dma_transpose(sb {8, 1}, hbm {8}) end},
     {"err_shape_required", "dst must have shape [8,4]", function() nisa.dma_transpose(sb {4, 8}, hbm {4, 8}) end},
     {"err_shape_required", "axes must have shape [1,0]",
      function() nisa.dma_transpose {dst = sb {8, 4}, src = hbm {4, 8}, axes = {0, 1}} end},
@@ -43,7 +45,8 @@ return {
     {"err_argument_value", "oob_mode is skip; it needs a src view with a run-time offset",
      function() nisa.dma_transpose {dst = sb {8, 4}, src = hbm {4, 8}, oob_mode = nisa.oob_mode.skip} end},
     {"err_shape_required", "src (dge_mode hwdge) must have shape", target = "trn2", function()
-      nisa.dma_transpose {dst = sb({64, 8}, nl.bfloat16), src = hbm({8, 64}, nl.bfloat16), dge_mode = nisa.dge_mode.hwdge}
+      nisa.dma_transpose {dst = sb({64, 8}, nl.bfloat16), src = hbm({8, 64}, nl.bfloat16),
+        dge_mode = nisa.dge_mode.hwdge}
     end},
     {"err_argument_range", "axes is 4; legal is 0..3",
      function() nisa.dma_transpose {dst = sb {8, 4}, src = hbm {4, 8}, axes = {4, 0}} end},

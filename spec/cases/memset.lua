@@ -23,7 +23,8 @@ local numeric = {
     return out
   end, {nd.full({2, 3}, -0.5)}},
 }
-for dtype, value in pairs {float32 = 0.1, bfloat16 = 0.1, float16 = -65504, float8_e5m2 = 1e9, int8 = -128, uint8 = 255, int16 = -32768,
+for dtype, value in pairs {float32 = 0.1, bfloat16 = 0.1, float16 = -65504, float8_e5m2 = 1e9, int8 = -128,
+  uint8 = 255, int16 = -32768,
                            uint16 = 65535, int32 = -2147483648, uint32 = 4294967295} do
   numeric[#numeric + 1] = {"a " .. dtype, {}, set(dtype, value), {nd.full({2, 3}, value, dtype)}}
 end
@@ -45,12 +46,16 @@ return {
   reject = {
     {"err_gpsimd_memory", "dst", rule = "gpsimd_reach",
      function() nisa.memset {dst = ps {4, 8}, value = 1.0, engine = nisa.engine.gpsimd} end},
-    {"err_argument_value", "value is 0.5; int8 takes integers -128..127", function() nisa.memset(sb({4, 8}, nl.int8), 0.5) end},
-    {"err_argument_value", "value is 256; uint8 takes integers 0..255", function() nisa.memset(sb({4, 8}, nl.uint8), 256) end},
+    {"err_argument_value", "value is 0.5; int8 takes integers -128..127",
+     function() nisa.memset(sb({4, 8}, nl.int8), 0.5) end},
+    {"err_argument_value", "value is 256; uint8 takes integers 0..255",
+     function() nisa.memset(sb({4, 8}, nl.uint8), 256) end},
     {"err_argument_value", "packed types take 0 only", target = "trn3",
      function() nisa.memset(sb({4, 8}, nl.float8_e4m3fn_x4), 1) end},
-    {"err_argument_value", "a scale is a power of two", target = "trn3", function() nisa.memset(sb({4, 8}, nl.float8_e8m0fnu), 3) end},
-    {"err_engine_set", "engine scalar is not one of", function() nisa.memset {dst = sb {4, 8}, value = 1, engine = nisa.engine.scalar} end},
+    {"err_argument_value", "a scale is a power of two", target = "trn3",
+     function() nisa.memset(sb({4, 8}, nl.float8_e8m0fnu), 3) end},
+    {"err_engine_set", "engine scalar is not one of",
+     function() nisa.memset {dst = sb {4, 8}, value = 1, engine = nisa.engine.scalar} end},
     {"err_argument_missing", "value is required", function() nisa.memset {dst = sb {4, 8}} end},
     {"err_bind_kind", "value", function() nisa.memset(sb {4, 8}, "1") end},
   },

@@ -32,7 +32,8 @@ local numeric = {
   {"unequal K, M and N", {st, mv}, product {2, 4}, {want}},
   {"free axes flattened", {st:reshape {3, 1, 2}, mv:reshape {3, 2, 2}}, product {2, 4}, {want}},
   {"the largest sizes", {nd.arange(128 * 128):map(function(v) return v % 7 - 3 end):reshape {128, 128},
-                         nd.arange(128 * 512):map(function(v) return v % 5 - 2 end):reshape {128, 512}}, product {128, 512},
+                         nd.arange(128 * 512):map(function(v) return v % 5 - 2 end):reshape {128, 512}},
+                           product {128, 512},
    {nd.arange(128 * 128):map(function(v) return v % 7 - 3 end):reshape({128, 128}):transpose():matmul(
      nd.arange(128 * 512):map(function(v) return v % 5 - 2 end):reshape {128, 512})}},
   {"the first write overwrites, later ones add", {st, mv}, function(a, b)
@@ -68,7 +69,8 @@ local numeric = {
     return out
   end, {mv:transpose()}},
   {"part of the array", {st, mv}, product({2, 4}, {tile_position = {64, 0}, tile_size = {64, 128}}), {want}},
-  {"two rows at a time on gen3", {st:reshape({3, 2, 1}):astype "float8_e4m3", mv:reshape({3, 2, 2}):astype "float8_e5m2"}, target = "trn2",
+  {"two rows at a time on gen3", {st:reshape({3, 2, 1}):astype "float8_e4m3",
+   mv:reshape({3, 2, 2}):astype "float8_e5m2"}, target = "trn2",
    function(a, b)
      local out = ps {1, 2}
      matmul(out, a, b, {perf_mode = nisa.matmul_perf_mode.double_row})
@@ -76,12 +78,14 @@ local numeric = {
    end, {{{1 * 1 + 2 * 2 + 3 * 0 + 4 * 1 + 5 * 2 + 6 * 0, 1 * 0 + 2 * -1 + 3 * 1 + 4 * 1 + 5 * 0 + 6 * 3}}}},
 }
 for _, dtype in ipairs {"bfloat16", "float16", "float8_e4m3", "float8_e5m2", "tfloat32"} do
-  numeric[#numeric + 1] = {dtype .. " operands by value, not by bits", {st:astype(dtype), mv:astype(dtype)}, product {2, 4}, {want}}
+  numeric[#numeric + 1] = {dtype .. " operands by value, not by bits", {st:astype(dtype), mv:astype(dtype)},
+    product {2, 4}, {want}}
 end
 
 return {
   accept = {
-    {"8-bit by 16-bit floats", function() nisa.nc_matmul(ps {4, 8}, sb({16, 4}, nl.float8_e5m2), sb({16, 8}, nl.bfloat16)) end},
+    {"8-bit by 16-bit floats", function() nisa.nc_matmul(ps {4, 8}, sb({16, 4}, nl.float8_e5m2),
+     sb({16, 8}, nl.bfloat16)) end},
     {"hints", function()
       matmul(ps {4, 8}, sb {16, 4}, sb {16, 8}, {is_stationary_onezero = true, is_moving_onezero = true})
     end},
@@ -93,19 +97,23 @@ return {
     end},
   },
   reject = {
-    {"err_num_partition_mismatch", "stationary and moving", function() nisa.nc_matmul(ps {4, 8}, sb {16, 4}, sb {32, 8}) end},
+    {"err_num_partition_mismatch", "stationary and moving",
+     function() nisa.nc_matmul(ps {4, 8}, sb {16, 4}, sb {32, 8}) end},
     {"err_size_of_dimension_exceed_arch_limit", "free size of stationary is 129; the limit is 128",
      function() nisa.nc_matmul(ps {128, 8}, sb {16, 129}, sb {16, 8}) end},
     {"err_size_of_dimension_exceed_arch_limit", "free size of moving is 513; the limit is 512",
      function() nisa.nc_matmul(ps {4, 513}, sb {16, 4}, sb {16, 513}) end},
-    {"err_shape_required", "dst must have shape [4,8]", function() nisa.nc_matmul(ps {8, 4}, sb {16, 4}, sb {16, 8}) end},
+    {"err_shape_required", "dst must have shape [4,8]",
+     function() nisa.nc_matmul(ps {8, 4}, sb {16, 4}, sb {16, 8}) end},
     {"err_unsupported_memory", "dst must be in psum", function() nisa.nc_matmul(sb {4, 8}, sb {16, 4}, sb {16, 8}) end},
-    {"err_unsupported_memory", "stationary must be in sbuf", function() nisa.nc_matmul(ps {4, 8}, ps {16, 4}, sb {16, 8}) end},
+    {"err_unsupported_memory", "stationary must be in sbuf",
+     function() nisa.nc_matmul(ps {4, 8}, ps {16, 4}, sb {16, 8}) end},
     {"err_unsupported_dtype", "moving is", function() nisa.nc_matmul(ps {4, 8}, sb {16, 4}, sb({16, 8}, nl.int8)) end},
     {"err_unsupported_dtype", "stationary is", function()
       nisa.nc_matmul(ps {4, 8}, sb({16, 4}, nl.float8_e4m3fn), sb({16, 8}, nl.bfloat16))
     end},
-    {"err_unsupported_dtype", "dst is bfloat16", function() nisa.nc_matmul(ps({4, 8}, nl.bfloat16), sb {16, 4}, sb {16, 8}) end},
+    {"err_unsupported_dtype", "dst is bfloat16",
+     function() nisa.nc_matmul(ps({4, 8}, nl.bfloat16), sb {16, 4}, sb {16, 8}) end},
     {"err_unsupported_dtype", "dst (is_transpose) is float32", target = "trn2", function()
       matmul(ps {4, 16}, sb({16, 4}, nl.bfloat16), sb({16, 16}, nl.bfloat16), {is_transpose = true})
     end},
@@ -114,13 +122,16 @@ return {
     {"err_instruction_invalid", "float8_e4m3 and float8_e4m3fn never go together", target = "trn3",
      function() nisa.nc_matmul(ps {4, 8}, sb({16, 4}, nl.float8_e4m3), sb({16, 8}, nl.float8_e4m3fn)) end},
     {"err_instruction_invalid", "perf_mode double_row takes 8-bit floats", target = "trn2", function()
-      matmul(ps {4, 8}, sb({16, 2, 4}, nl.bfloat16), sb({16, 2, 8}, nl.bfloat16), {perf_mode = nisa.matmul_perf_mode.double_row})
+      matmul(ps {4, 8}, sb({16, 2, 4}, nl.bfloat16), sb({16, 2, 8}, nl.bfloat16),
+        {perf_mode = nisa.matmul_perf_mode.double_row})
     end},
     {"err_shape_required", "stationary (double_row) must have shape [k,2,n]", target = "trn2", function()
-      matmul(ps {4, 8}, sb({16, 8}, nl.float8_e5m2), sb({16, 2, 8}, nl.float8_e5m2), {perf_mode = nisa.matmul_perf_mode.double_row})
+      matmul(ps {4, 8}, sb({16, 8}, nl.float8_e5m2), sb({16, 2, 8}, nl.float8_e5m2),
+        {perf_mode = nisa.matmul_perf_mode.double_row})
     end},
     {"err_argument_generation", "perf_mode double_row needs gen3", function()
-      matmul(ps {4, 8}, sb({16, 2, 4}, nl.float8_e5m2), sb({16, 2, 8}, nl.float8_e5m2), {perf_mode = nisa.matmul_perf_mode.double_row})
+      matmul(ps {4, 8}, sb({16, 2, 4}, nl.float8_e5m2), sb({16, 2, 8}, nl.float8_e5m2),
+        {perf_mode = nisa.matmul_perf_mode.double_row})
     end},
     {"err_instruction_invalid", "double_row does not transpose", target = "trn2", function()
       matmul(ps {4, 8}, sb({16, 2, 4}, nl.float8_e5m2), sb({16, 2, 8}, nl.float8_e5m2),

@@ -60,7 +60,8 @@ return {
       nisa.nc_transpose(out, t)
       return out
     end, {{{0 / 0, -math.huge}, {1, -0.0}}}},
-    {"infinities on the Tensor engine of gen3", {nd.array {{math.huge, 1}, {-math.huge, 2}}}, target = "trn2", function(t)
+    {"infinities on the Tensor engine of gen3", {nd.array {{math.huge, 1}, {-math.huge, 2}}}, target = "trn2",
+     function(t)
       local out = ps {2, 2}
       nisa.nc_transpose(out, t)
       return out

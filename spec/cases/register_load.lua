@@ -23,7 +23,8 @@ local numeric = {
     return total
   end, {{{0 + 1 + 2 + 3 + 4}}}},
 }
-for dtype, value in pairs {int8 = -3, uint8 = 255, int16 = -32768, uint16 = 65535, int32 = -2147483648, uint32 = 4294967295} do
+for dtype, value in pairs {int8 = -3, uint8 = 255, int16 = -32768, uint16 = 65535, int32 = -2147483648,
+  uint32 = 4294967295} do
   numeric[#numeric + 1] = {"a " .. dtype, {nd.array({{value}}, dtype)}, through(dtype), {nd.array({{value}}, dtype)}}
 end
 

@@ -1,7 +1,6 @@
 -- nisa.register_move
 local nl, nisa = require "nki.language", require "nki.isa"
 local nd = require "nki.ndarray"
-local case = require "spec.support.case"
 
 local function stored(register)
   local out = nl.ndarray({1, 1}, nl.int32)

@@ -14,7 +14,8 @@ local numeric = {
   end, {{{1, 2, -2, -1}}, {{1, -1, 1, -1}}}},
 }
 for _, name in ipairs {"divide", "mod", "fmod"} do
-  numeric[#numeric + 1] = {name .. " of edge values", {alu.a, alu.b}, function(a, b) return nl[name](a, b) end, {alu[name]}}
+  numeric[#numeric + 1] = {name .. " of edge values", {alu.a, alu.b}, function(a, b) return nl[name](a, b) end,
+    {alu[name]}}
 end
 
 return {

@@ -13,7 +13,8 @@ local function copied(dtype, engine)
 end
 
 local numeric = {
-  {"int32 bits exactly", {nd.array({{16777217, -2147483647}}, "int32")}, copied "int32", {nd.array({{16777217, -2147483647}}, "int32")}},
+  {"int32 bits exactly", {nd.array({{16777217, -2147483647}}, "int32")}, copied "int32",
+   {nd.array({{16777217, -2147483647}}, "int32")}},
   {"another integer dtype through f32", {nd.array({{16777217, 300, -1}}, "int32")}, function(x)
     local wide, narrow = sb(x.shape, nl.uint32), sb(x.shape, nl.uint8)
     nisa.tensor_copy(wide, x)
@@ -44,7 +45,8 @@ for _, dtype in ipairs {"bfloat16", "float16", "float8_e4m3", "float8_e5m2", "fl
   local bytes = nd.load(file, "out"):bytes()
   local width = #bytes // x.size
   local function rows(a) return nd.from_bytes(a:bytes():sub(1, n * 4), {2, n // 2}, "float32") end
-  numeric[#numeric + 1] = {"float32 as " .. dtype, {rows(x)}, copied(dtype), {nd.from_bytes(bytes:sub(1, n * width), {2, n // 2}, dtype)}}
+  numeric[#numeric + 1] = {"float32 as " .. dtype, {rows(x)}, copied(dtype),
+    {nd.from_bytes(bytes:sub(1, n * width), {2, n // 2}, dtype)}}
 end
 for _, dtype in ipairs {"int8", "uint8", "int16", "uint16", "int32", "uint32"} do
   local oracle = case.oracle("to_" .. dtype .. ".npz", {1, 20})
@@ -73,7 +75,8 @@ return {
     end},
   },
   reject = {
-    {"err_num_partition_mismatch", "dst and src", rule = "same_partitions", function() nisa.tensor_copy(sb {4, 8}, sb {8, 8}) end},
+    {"err_num_partition_mismatch", "dst and src", rule = "same_partitions",
+     function() nisa.tensor_copy(sb {4, 8}, sb {8, 8}) end},
     {"err_num_elements_mismatch", "dst has 8 elements per partition and src has 9", rule = "same_count",
      function() nisa.tensor_copy(sb {4, 8}, sb {4, 9}) end},
     {"err_gpsimd_memory", "src", rule = "gpsimd_reach",

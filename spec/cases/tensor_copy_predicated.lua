@@ -26,7 +26,8 @@ return {
      function() nisa.tensor_copy_predicated(sb {4, 8}, sb({4, 8}, nl.bfloat16), mask()) end},
     {"err_both_in_psum", "src and predicate", rule = "one_in_psum",
      function() nisa.tensor_copy_predicated(sb {4, 8}, ps {4, 8}, ps({4, 8}, nl.uint8)) end},
-    {"err_unsupported_dtype", "predicate is", function() nisa.tensor_copy_predicated(sb {4, 8}, sb {4, 8}, sb {4, 8}) end},
+    {"err_unsupported_dtype", "predicate is",
+     function() nisa.tensor_copy_predicated(sb {4, 8}, sb {4, 8}, sb {4, 8}) end},
   },
   numeric = {
     {"src where the predicate is nonzero, else what was there", {x, y, some}, function(dst, src, p)

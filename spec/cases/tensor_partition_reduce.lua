@@ -20,9 +20,12 @@ return {
   reject = {
     {"err_bitvec_dtype", "bitwise operator bitwise_or", rule = "bitvec_int",
      function() nisa.tensor_partition_reduce(sb {1, 8}, nl.bitwise_or, sb {4, 8}) end},
-    {"err_shape_required", "dst must have shape [1,8]", function() nisa.tensor_partition_reduce(sb {4, 8}, nl.add, sb {4, 8}) end},
-    {"err_operator_set", "op cannot be multiply", function() nisa.tensor_partition_reduce(sb {1, 8}, nl.multiply, sb {4, 8}) end},
-    {"err_unsupported_memory", "data must be in sbuf", function() nisa.tensor_partition_reduce(sb {1, 8}, nl.add, ps {4, 8}) end},
+    {"err_shape_required", "dst must have shape [1,8]",
+     function() nisa.tensor_partition_reduce(sb {4, 8}, nl.add, sb {4, 8}) end},
+    {"err_operator_set", "op cannot be multiply",
+     function() nisa.tensor_partition_reduce(sb {1, 8}, nl.multiply, sb {4, 8}) end},
+    {"err_unsupported_memory", "data must be in sbuf",
+     function() nisa.tensor_partition_reduce(sb {1, 8}, nl.add, ps {4, 8}) end},
   },
   numeric = {
     {"sums", {x}, over(nl.add), {{{36, 62}}}},

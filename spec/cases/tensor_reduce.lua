@@ -18,25 +18,32 @@ local bytes = nd.array({{0xFF, 0x0F, 0x3C}, {1, 2, 4}}, "uint8")
 return {
   accept = {
     {"psum to psum", function() nisa.tensor_reduce(ps {4, 1}, nl.add, ps {4, 8}, 1) end},
-    {"a list of trailing axes in any order", function() nisa.tensor_reduce(sb {4, 1}, nl.add, sb {4, 2, 8}, {2, 1}) end},
+    {"a list of trailing axes in any order",
+     function() nisa.tensor_reduce(sb {4, 1}, nl.add, sb {4, 2, 8}, {2, 1}) end},
     {"negative axes", function() nisa.tensor_reduce(sb {4, 2}, nl.add, sb {4, 2, 8}, -1) end},
-    {"keepdims", function() nisa.tensor_reduce {dst = sb {4, 2, 1}, op = nl.add, data = sb {4, 2, 8}, axis = 2, keepdims = true} end},
+    {"keepdims", function() nisa.tensor_reduce {dst = sb {4, 2, 1}, op = nl.add, data = sb {4, 2, 8}, axis = 2,
+     keepdims = true} end},
   },
   reject = {
     {"err_num_partition_mismatch", "dst and data", rule = "same_partitions",
      function() nisa.tensor_reduce(sb {8, 1}, nl.add, sb {4, 8}, 1) end},
-    {"err_reduce_axes", "legal are [2], [1,2]", rule = "reduce_axes", function() nisa.tensor_reduce(sb {4, 8}, nl.add, sb {4, 2, 8}, 1) end},
-    {"err_reduce_axes", "[0]", rule = "reduce_axes", function() nisa.tensor_reduce(sb {4, 8}, nl.add, sb {4, 2, 8}, 0) end},
-    {"err_reduce_axes", "[3]", rule = "reduce_axes", function() nisa.tensor_reduce(sb {4, 8}, nl.add, sb {4, 2, 8}, 3) end},
+    {"err_reduce_axes", "legal are [2], [1,2]", rule = "reduce_axes",
+     function() nisa.tensor_reduce(sb {4, 8}, nl.add, sb {4, 2, 8}, 1) end},
+    {"err_reduce_axes", "[0]", rule = "reduce_axes",
+     function() nisa.tensor_reduce(sb {4, 8}, nl.add, sb {4, 2, 8}, 0) end},
+    {"err_reduce_axes", "[3]", rule = "reduce_axes",
+     function() nisa.tensor_reduce(sb {4, 8}, nl.add, sb {4, 2, 8}, 3) end},
     {"err_bitvec_dtype", "bitwise operator bitwise_and", rule = "bitvec_int",
      function() nisa.tensor_reduce(sb {4, 1}, nl.bitwise_and, sb {4, 8}, 1) end},
-    {"err_shape_required", "dst must have shape [4,2]", function() nisa.tensor_reduce(sb {4, 8}, nl.add, sb {4, 2, 8}, 2) end},
+    {"err_shape_required", "dst must have shape [4,2]",
+     function() nisa.tensor_reduce(sb {4, 8}, nl.add, sb {4, 2, 8}, 2) end},
     {"err_argument_value", "a bitwise result is not negated", function()
       local t = sb({4, 8}, nl.int32)
       nisa.tensor_reduce {dst = t[{{}, {0, 1}}], op = nl.bitwise_and, data = t, axis = 1, negate = true}
     end},
     {"err_operator_set", "op cannot be power", function() nisa.tensor_reduce(sb {4, 1}, nl.power, sb {4, 8}, 1) end},
-    {"err_argument_range", "axis is 8; legal is -7..7", function() nisa.tensor_reduce(sb {4, 1}, nl.add, sb {4, 8}, 8) end},
+    {"err_argument_range", "axis is 8; legal is -7..7",
+     function() nisa.tensor_reduce(sb {4, 1}, nl.add, sb {4, 8}, 8) end},
     {"err_unsupported_memory", "data", function() nisa.tensor_reduce(sb {4, 1}, nl.add, hbm {4, 8}, 1) end},
   },
   numeric = {
@@ -49,10 +56,12 @@ return {
       nisa.tensor_reduce(low, nl.minimum, t, {1, 2})
       return high, low
     end, {{{6}, {12}}, {{1}, {-10}}}},
-    {"NaN in maxima, wherever it stands", {nd.array {{0 / 0, 1, 2}, {1, 0 / 0, 2}, {1, 2, 0 / 0}}}, reduced({3, 1}, nl.maximum, 1),
+    {"NaN in maxima, wherever it stands", {nd.array {{0 / 0, 1, 2}, {1, 0 / 0, 2}, {1, 2, 0 / 0}}},
+     reduced({3, 1}, nl.maximum, 1),
      {{{0 / 0}, {0 / 0}, {0 / 0}}}},
     {"negated", {x}, reduced({2, 1}, nl.maximum, {1, 2}, {negate = true}), {{{-6}, {-12}}}},
-    {"in f32, rounded once", {nd.array({{256, 1, 1, 1}}, "bfloat16")}, reduced({1, 1}, nl.add, 1, {dtype = nl.bfloat16}),
+    {"in f32, rounded once", {nd.array({{256, 1, 1, 1}}, "bfloat16")},
+     reduced({1, 1}, nl.add, 1, {dtype = nl.bfloat16}),
      {nd.array({{260}}, "bfloat16")}}, -- 259 is a tie between 258 and 260
     {"logic", {nd.array {{1, 2, 0}, {1, -1, 0.5}}}, function(t)
       local all, any = sb({2, 1}, nl.uint8), sb({2, 1}, nl.uint8)

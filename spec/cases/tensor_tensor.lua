@@ -13,7 +13,8 @@ local function binary(op, dtype, engine)
 end
 
 local numeric = {
-  {"f32 results in the dtype of dst", {nd.array {{1.5, 2.5, -300, 200}}, nd.array {{1, 1, 1, 100}}}, binary(nl.add, nl.int8),
+  {"f32 results in the dtype of dst", {nd.array {{1.5, 2.5, -300, 200}}, nd.array {{1, 1, 1, 100}}},
+   binary(nl.add, nl.int8),
    {nd.array({{2, 4, -128, 127}}, "int8")}},
   {"bf16 from f32, rounded once", {nd.array {{1, 256}}, nd.array {{2 ^ -8, 1}}}, binary(nl.add, nl.bfloat16),
    {nd.array({{1, 256}}, "bfloat16")}}, -- both are ties that go to even
@@ -35,7 +36,8 @@ local numeric = {
      return l, r
    end, {nd.array({{128, 0, 0, 0}}, "uint8"), nd.array({{0, 1, 0, 0}}, "uint8")}},
   {"power on GpSimd", {nd.array {{2, -2, 9, 0}}, nd.array {{10, 3, 0.5, 0}}}, binary(nl.power), {{{1024, -8, 3, 1}}}},
-  {"elements by count, whatever the free shapes", {nd.array {{{1, 2}, {3, 4}}}, nd.array {{10, 20, 30, 40}}}, function(a, b)
+  {"elements by count, whatever the free shapes", {nd.array {{{1, 2}, {3, 4}}}, nd.array {{10, 20, 30, 40}}},
+   function(a, b)
     local out = sb {1, 1, 4}
     nisa.tensor_tensor(out, a, b, nl.add)
     return out
@@ -50,21 +52,26 @@ local numeric = {
 
 -- Every operator on all pairs of edge values, as NumPy has them.
 local alu = case.oracle("alu.npz", {20, 20})
-for _, name in ipairs {"add", "subtract", "multiply", "maximum", "minimum", "equal", "not_equal", "greater", "greater_equal", "less",
+for _, name in ipairs {"add", "subtract", "multiply", "maximum", "minimum", "equal", "not_equal", "greater",
+  "greater_equal", "less",
                        "less_equal", "logical_and", "logical_or", "logical_xor"} do
   numeric[#numeric + 1] = {name .. " of edge values", {alu.a, alu.b}, binary(nl[name]), {alu[name]}}
-  numeric[#numeric + 1] = {name .. " of edge values on GpSimd", {alu.a, alu.b}, binary(nl[name], nil, nisa.engine.gpsimd), {alu[name]}}
+  numeric[#numeric + 1] = {name .. " of edge values on GpSimd", {alu.a, alu.b},
+    binary(nl[name], nil, nisa.engine.gpsimd), {alu[name]}}
 end
 
 return {
   accept = {
-    {"one operand and the result in psum", function() nisa.tensor_tensor(ps {128, 8}, ps {128, 8}, sb {128, 8}, nl.add) end},
-    {"every mix of dtypes", function() nisa.tensor_tensor(sb({4, 8}, nl.uint8), sb({4, 8}, nl.bfloat16), sb({4, 8}, nl.int32), nl.add) end},
+    {"one operand and the result in psum",
+     function() nisa.tensor_tensor(ps {128, 8}, ps {128, 8}, sb {128, 8}, nl.add) end},
+    {"every mix of dtypes", function() nisa.tensor_tensor(sb({4, 8}, nl.uint8), sb({4, 8}, nl.bfloat16),
+     sb({4, 8}, nl.int32), nl.add) end},
     {"halves that start at different partitions", function()
       local t = sb {128, 8}
       nisa.tensor_tensor(t[{{0, 64}}], t[{{64, 128}}], t[{{0, 64}}], nl.add)
     end},
-    {"labels", function() nisa.tensor_tensor {dst = sb {1, 1}, data1 = sb {1, 1}, data2 = sb {1, 1}, op = nl.add, name = "sum"} end},
+    {"labels", function() nisa.tensor_tensor {dst = sb {1, 1}, data1 = sb {1, 1}, data2 = sb {1, 1}, op = nl.add,
+     name = "sum"} end},
   },
   reject = {
     {"err_num_partition_mismatch", "dst and data2 must have the same number of partitions", rule = "same_partitions",
@@ -74,11 +81,13 @@ return {
     {"err_both_in_psum", "data1 and data2 may not both be in psum", rule = "one_in_psum",
      function() nisa.tensor_tensor(sb {128, 8}, ps {128, 8}, ps {128, 8}, nl.add) end},
     {"err_gpsimd_memory", "engine gpsimd reaches sbuf only, and data1", rule = "gpsimd_reach",
-     function() nisa.tensor_tensor {dst = sb {4, 8}, data1 = ps {4, 8}, data2 = sb {4, 8}, op = nl.add, engine = nisa.engine.gpsimd} end},
+     function() nisa.tensor_tensor {dst = sb {4, 8}, data1 = ps {4, 8}, data2 = sb {4, 8}, op = nl.add,
+       engine = nisa.engine.gpsimd} end},
     {"err_gpsimd_memory", "dst", rule = "gpsimd_reach",
      function() nisa.tensor_tensor(ps {4, 8}, sb {4, 8}, sb {4, 8}, nl.power) end},
     {"err_operator_engine", "engine vector cannot execute op power; gpsimd can", rule = "op_engine",
-     function() nisa.tensor_tensor {dst = sb {4, 8}, data1 = sb {4, 8}, data2 = sb {4, 8}, op = nl.power, engine = nisa.engine.vector} end},
+     function() nisa.tensor_tensor {dst = sb {4, 8}, data1 = sb {4, 8}, data2 = sb {4, 8}, op = nl.power,
+       engine = nisa.engine.vector} end},
     {"err_operator_engine", "engine gpsimd cannot execute op bitwise_and", rule = "op_engine", function()
       local t = sb({4, 8}, nl.int32)
       nisa.tensor_tensor {dst = t, data1 = t, data2 = t, op = nl.bitwise_and, engine = nisa.engine.gpsimd}
@@ -88,12 +97,16 @@ return {
     {"err_bitvec_dtype", "data2 is", rule = "bitvec_int", function()
       nisa.tensor_tensor(sb({4, 8}, nl.int32), sb({4, 8}, nl.uint32), sb({4, 8}, nl.int16), nl.bitwise_or)
     end},
-    {"err_operator_set", "op cannot be rsqrt", function() nisa.tensor_tensor(sb {4, 8}, sb {4, 8}, sb {4, 8}, nl.rsqrt) end},
-    {"err_argument_generation", "abs_max needs gen4", function() nisa.tensor_tensor(sb {4, 8}, sb {4, 8}, sb {4, 8}, nl.abs_max) end},
+    {"err_operator_set", "op cannot be rsqrt",
+     function() nisa.tensor_tensor(sb {4, 8}, sb {4, 8}, sb {4, 8}, nl.rsqrt) end},
+    {"err_argument_generation", "abs_max needs gen4",
+     function() nisa.tensor_tensor(sb {4, 8}, sb {4, 8}, sb {4, 8}, nl.abs_max) end},
     {"err_engine_set", "engine scalar is not one of", function()
-      nisa.tensor_tensor {dst = sb {4, 8}, data1 = sb {4, 8}, data2 = sb {4, 8}, op = nl.add, engine = nisa.engine.scalar}
+      nisa.tensor_tensor {dst = sb {4, 8}, data1 = sb {4, 8}, data2 = sb {4, 8}, op = nl.add,
+        engine = nisa.engine.scalar}
     end},
-    {"err_unsupported_memory", "data1 must be in sbuf or psum, not", function() nisa.tensor_tensor(sb {4, 8}, hbm {4, 8}, sb {4, 8}, nl.add) end},
+    {"err_unsupported_memory", "data1 must be in sbuf or psum, not",
+     function() nisa.tensor_tensor(sb {4, 8}, hbm {4, 8}, sb {4, 8}, nl.add) end},
     {"err_start_partition", "dst starts at partition 16", function()
       nisa.tensor_tensor(sb {128, 8}[{{16, 48}}], sb {32, 8}, sb {32, 8}, nl.add)
     end},

@@ -6,7 +6,8 @@ local sb, ps = case.sbuf, case.psum
 
 local function scan(options, dtype)
   return function(data0, data1, initial)
-    local all = {dst = sb(data0.shape, dtype), data0 = data0, data1 = data1, initial = initial or 1.0, op0 = nl.multiply, op1 = nl.add}
+    local all = {dst = sb(data0.shape, dtype), data0 = data0, data1 = data1, initial = initial or 1.0,
+      op0 = nl.multiply, op1 = nl.add}
     for key, value in pairs(options or {}) do
       all[key] = value
     end
@@ -32,11 +33,14 @@ return {
     {"a column to start from", refused(function() return {initial = sb {4, 1}} end)},
   },
   reject = {
-    {"err_num_partition_mismatch", "dst and initial", rule = "same_partitions", refused(function() return {initial = sb {8, 1}} end)},
+    {"err_num_partition_mismatch", "dst and initial", rule = "same_partitions",
+     refused(function() return {initial = sb {8, 1}} end)},
     {"err_num_elements_mismatch", "dst has 8 elements per partition and data1 has 7", rule = "same_count",
      refused(function() return {data1 = sb {4, 7}} end)},
-    {"err_both_in_psum", "data0 and data1", rule = "one_in_psum", refused(function() return {data0 = ps {4, 8}, data1 = ps {4, 8}} end)},
-    {"err_operator_engine", "cannot execute op0 power", rule = "op_engine", refused(function() return {op0 = nl.power} end)},
+    {"err_both_in_psum", "data0 and data1", rule = "one_in_psum",
+     refused(function() return {data0 = ps {4, 8}, data1 = ps {4, 8}} end)},
+    {"err_operator_engine", "cannot execute op0 power", rule = "op_engine",
+     refused(function() return {op0 = nl.power} end)},
     {"err_operator_set", "op1 cannot be bitwise_or", refused(function() return {op1 = nl.bitwise_or} end)},
     {"err_column_expected", "initial", refused(function() return {initial = sb {4, 2}} end)},
   },
@@ -46,8 +50,10 @@ return {
     {"r = (data0 - r) + data1", {a, b}, scan {op0 = nl.subtract}, {{{11, 12, 22}, {1, 1, 7}}}},
     {"r = (r - data0) + data1", {a, b}, scan {op0 = nl.subtract, reverse0 = true}, {{{9, 26, 52}, {1, 3, 1}}}},
     {"r = data1 - data0 * r", {a, b}, scan {op1 = nl.subtract, reverse1 = true}, {{{8, -4, 46}, {0, 2, -7}}}},
-    {"a running maximum", {nd.array {{3, 1, 4, 1, 5}}, nd.array {{0, 0, 0, 0, 0}}}, scan {op0 = nl.maximum}, {{{3, 3, 4, 4, 5}}}},
+    {"a running maximum", {nd.array {{3, 1, 4, 1, 5}}, nd.array {{0, 0, 0, 0, 0}}}, scan {op0 = nl.maximum},
+     {{{3, 3, 4, 4, 5}}}},
     {"a carry in f32, whatever dst is", {nd.ones {1, 3}, nd.full({1, 3}, 2 ^ -9)}, scan(nil, nl.bfloat16),
-     {nd.array({{1, 1, 1 + 2 ^ -7}}, "bfloat16")}}, -- 1 + 3/512 rounds up; had the carry been bfloat16, it would have stayed 1
+     {nd.array({{1, 1, 1 + 2 ^ -7}}, "bfloat16")}},
+      -- 1 + 3/512 rounds up; had the carry been bfloat16, it would have stayed 1
   },
 }

@@ -96,7 +96,8 @@ describe("kernel arguments", function()
     local art = k:specialize(a, nki.tuple{1, 2})
     assert.equal(art, k:specialize(a, nki.tuple{1, 2}))
     assert.not_equal(art, k:specialize(a, nki.tuple{1, 2.0}))
-    assert.same({kind = "tuple", name = "dims", value = {{kind = "int", value = 1}, {kind = "int", value = 2}}}, art.constant_values[1])
+    local items = {{kind = "int", value = 1}, {kind = "int", value = 2}}
+    assert.same({kind = "tuple", name = "dims", value = items}, art.constant_values[1])
     refused("tuple_item", "item 2 is a function", nki.tuple, {1, print})
     refused("tuple_item", "a named field", nki.tuple, {1, n = 2})
     assert.equal("{1, {2, x}}", tostring(nki.tuple{1, {2, "x"}}))
@@ -110,7 +111,7 @@ describe("kernel arguments", function()
     for i = 1, 40 do
       names[i], uses[i] = "p" .. i, "assert(p" .. i .. " == " .. i .. ")"
     end
-    local source = "return function(x, " .. table.concat(names, ", ") .. ") " .. table.concat(uses, " ") .. " return x end"
+    local source = ("return function(x, %s) %s return x end"):format(table.concat(names, ", "), table.concat(uses, " "))
     local k = nki.jit(load(source)())
     local values = {}
     for i = 1, 40 do
@@ -130,14 +131,16 @@ describe("nki.jit", function()
       return ...
     end)
     refused("kernel_function", "not one written in C", nki.jit, print)
-    refused("kernel_function", "two parameters have the same name", nki.jit, load("return function(a, a) return a end")())
+    local twice = load("return function(a, a) return a end")()
+    refused("kernel_function", "two parameters have the same name", nki.jit, twice)
     refused("kernel_function", "stripped", nki.jit, load(string.dump(body, true)))
     refused("kernel_function", "must be the kernel function", nki.jit, 3)
   end)
 
   it("refuses options that it does not have or that are of another kind", function()
     refused("bind_unknown", "modee", nki.jit, body, {modee = "auto"})
-    refused("kernel_option", "no mode 'baremetal'; modes are auto, simulation, jax, torchxla, legacy", nki.jit, body, {mode = "baremetal"})
+    local modes = "no mode 'baremetal'; modes are auto, simulation, jax, torchxla, legacy"
+    refused("kernel_option", modes, nki.jit, body, {mode = "baremetal"})
     refused("kernel_option", "enable_cache must be true or false", nki.jit, body, {enable_cache = 1})
     refused("kernel_option", "cache_size must be a positive integer", nki.jit, body, {cache_size = 0})
     refused("kernel_option", "opts.a must be a boolean, a number or a string", nki.jit, body, {opts = {a = {}}})

@@ -188,6 +188,19 @@ describe("captured state", function()
     _G.spec_factor = nil
   end)
 
+  it("a global that is reached through _G or _ENV as values", function()
+    local in_callee = "(function(env) return env.spec_factor end)(_ENV)"
+    local sources = {"_G.spec_factor", in_callee, "rawget(_ENV, 'spec_factor')"}
+    for _, source in ipairs(sources) do
+      local chunk = "local scaled = ... return function(input) return scaled(input, " .. source .. ") end"
+      local k = nki.jit(load(chunk, "=text", "t", _G)(scaled))
+      check(k, function(v)
+        _G.spec_factor = v
+      end, {1, 2})
+    end
+    _G.spec_factor = nil
+  end)
+
   it("a global in an environment of its own, through __index", function()
     local base = {factor = 1}
     local env = setmetatable({nl = nl, scaled = scaled}, {__index = base})
@@ -345,7 +358,8 @@ describe("a kernel that changes its own captured state", function()
     for i = 1, 3 do
       assert.equal(i * 1.0, k(x):get(0, 0))
     end
-    assert.same({hits = 0, misses = 3, entries = 0, impure = 3, reason = "the run changed captured state: count"}, k:cache_info())
+    local reason = "the run changed captured state: count"
+    assert.same({hits = 0, misses = 3, entries = 0, impure = 3, reason = reason}, k:cache_info())
   end)
 
   it("is stored once its runs change nothing more", function()

@@ -101,14 +101,16 @@ static void constants_differ_by_type_and_bits(void **state) {
   assert_true(same(&ra, &rb));
 }
 
-/* Texts side by side never run into one another. */
+/* Texts side by side never run into one another: the second of these looks like the first with its own framing inside a
+ * string. */
 static void no_two_lists_spell_the_same(void **state) {
   (void)state;
-  const FwArg ab[] = {{.name = "x", .value = {.kind = CONST_STRING, .s = "a", .len = 1}},
-                      {.name = "y", .value = {.kind = CONST_STRING, .s = "b", .len = 1}}};
-  const FwArg abc[] = {{.name = "x", .value = {.kind = CONST_STRING, .s = "ab", .len = 2}},
-                       {.name = "y", .value = {.kind = CONST_STRING, .s = "", .len = 0}}};
-  const FwRequest a = base(ab, 2), b = base(abc, 2);
+#define FRAME "\1\0\0\0\0\0\0\0ys"
+  const FwArg inner[] = {{.name = "x", .value = {.kind = CONST_STRING, .s = "", .len = 0}},
+                         {.name = "y", .value = {.kind = CONST_STRING, .s = FRAME "q", .len = sizeof FRAME}}};
+  const FwArg outer[] = {{.name = "x", .value = {.kind = CONST_STRING, .s = FRAME, .len = sizeof FRAME - 1}},
+                         {.name = "y", .value = {.kind = CONST_STRING, .s = "q", .len = 1}}};
+  const FwRequest a = base(inner, 2), b = base(outer, 2);
   assert_false(same(&a, &b));
 }
 

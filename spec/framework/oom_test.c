@@ -1,4 +1,5 @@
-/* oom_test.c -- spec/framework: every allocation of the pipeline, and of reading and printing an artifact, fails once. */
+/* oom_test.c -- spec/framework: every allocation of the pipeline, and of reading and printing an artifact, fails once.
+ */
 #include "../base/support.h"
 #include "module.h"
 
@@ -16,12 +17,14 @@ static IrModule *trace(void *ud, const FwRequest *r, bool *has_collectives, bool
 
 static const Plan plan = {
     .name = "k", .fresh = 1, .returned = {10, 0, -1}, .constant = true, .write_operand = true, .target = TARGET_trn2};
-static const ConstValue items[] = {{.kind = CONST_STRING, .s = "x", .len = 1}, {.kind = CONST_STRING, .s = "\xff", .len = 1}};
+static const ConstValue items[] = {{.kind = CONST_STRING, .s = "x", .len = 1},
+                                   {.kind = CONST_STRING, .s = "\xff", .len = 1}};
 static const FwArg args[] = {{.name = "a", .is_tensor = true, .dtype = DT_float32, .rank = 2, .shape = {4, 8}},
                              {.name = "c", .value = {.kind = CONST_TUPLE, .items = items, .nitems = 2}},
                              {.name = "b", .is_tensor = true, .dtype = DT_bfloat16, .rank = 2, .shape = {4, 8}}};
 static const KernelOpt opts[] = {{"level", {.kind = CONST_STRING, .s = "high", .len = 4}}};
-static const FwRequest request = {.func_name = "k", .target = TARGET_trn2, .args = args, .nargs = 3, .opts = opts, .nopts = 1};
+static const FwRequest request = {
+    .func_name = "k", .target = TARGET_trn2, .args = args, .nargs = 3, .opts = opts, .nopts = 1};
 
 /* One call with a fresh cache; true when it succeeded. */
 static bool attempt(Ration *r, long left) {
@@ -62,7 +65,8 @@ static void decode_and_print(void **state) {
   Diag d;
   diag_init(&d, alloc_std);
   Artifact *a = plan_artifact(&plan, &d);
-  assert_true(artifact_set_constants(a, &(ConstValue){.name = "c", .kind = CONST_TUPLE, .items = items, .nitems = 2}, 1));
+  assert_true(
+      artifact_set_constants(a, &(ConstValue){.name = "c", .kind = CONST_TUPLE, .items = items, .nitems = 2}, 1));
   assert_true(artifact_set_opts(a, opts, 1));
   assert_true(config_encode(a, &d));
   bool done = false;

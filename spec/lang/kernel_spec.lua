@@ -105,7 +105,8 @@ describe("an error object", function()
     assert.equal("err_bind_unknown", e.id)
     assert.equal("kernel_spec.lua", e.file)
     assert.equal("number", type(e.line))
-    assert.equal(1, (tostring(e):find("kernel_spec.lua:" .. e.line .. ": err_bind_unknown: nl.load: no parameter 'dtyp'", 1, true)))
+    local start = "kernel_spec.lua:" .. e.line .. ": err_bind_unknown: nl.load: no parameter 'dtyp'"
+    assert.equal(1, (tostring(e):find(start, 1, true)))
     assert.truthy(e:find("dtyp"))
     assert.equal("dtyp", e:match("'(dtyp)'"))
     assert.equal(#tostring(e), #e)
@@ -356,7 +357,8 @@ describe("the artifact", function()
   end)
 
   it("prints HLO and StableHLO", function()
-    assert.truthy(art:hlo():find("^HloModule jit_mm, entry_computation_layout={%(bf16%[7,3%]{1,0}, bf16%[7,5%]{1,0}%)%->f32%[3,5%]{1,0}}"))
+    local layout = "{(bf16[7,3]{1,0}, bf16[7,5]{1,0})->f32[3,5]{1,0}}"
+    assert.equal(1, (art:hlo():find("HloModule jit_mm, entry_computation_layout=" .. layout, 1, true)))
     assert.truthy(art:hlo():find(art.backend_config, 1, true))
     assert.truthy(art:stablehlo():find("stablehlo.custom_call @AwsNeuronCustomNativeKernel(%arg0, %arg1)", 1, true))
   end)
@@ -377,14 +379,15 @@ describe("file names", function()
     local source = "local nl = require 'nki.language' return function(t) nl.load(t, {nonsense = 1}) end"
     local e = failure(nki.jit(load(source, "@/somewhere/else/deep/kernel.lua")()), x)
     assert.equal("kernel.lua", e.file)
-    local good = "local nki = require 'nki' return nki.jit(function(t) return t end)"
+    local good = "local nki = require 'nki' return nki.jit(function(t) return t end, {func_name = 'same'})"
     local one, two = load(good, "@/one/k.lua")(), load(good, "@two/three/k.lua")()
     assert.equal(one:specialize(x).cache_key, two:specialize(x).cache_key)
     assert.not_equal(one:specialize(x).cache_key, load(good, "@/one/other.lua")():specialize(x).cache_key)
   end)
 
   it("of helpers in other folders show the way", function()
-    local helper = load("local nl = require 'nki.language' return function(t) nl.load(t, {nonsense = 1}) end", "@/a/lib/h.lua")()
+    local source = "local nl = require 'nki.language' return function(t) nl.load(t, {nonsense = 1}) end"
+    local helper = load(source, "@/a/lib/h.lua")()
     local make = load("local nki, helper = require 'nki', ... return nki.jit(function(t) helper(t) end)", "@/a/b/k.lua")
     local e = failure(make(helper), x)
     assert.equal("../lib/h.lua", e.file)

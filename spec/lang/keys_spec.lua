@@ -1,4 +1,5 @@
--- Index keys: every form selects the elements that NumPy's counterpart selects; everything else is an error that names tensor and axis.
+-- Index keys: every form selects the elements that NumPy's counterpart selects; everything else is an error that names
+-- tensor and axis.
 local kernel = require "spec.support.kernel"
 local nl = require "nki.language"
 

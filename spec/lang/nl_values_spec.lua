@@ -67,7 +67,8 @@ describe("element-wise functions of two tiles", function()
   }
   for name, fn in pairs(f) do
     it("nl." .. name, function()
-      check(kernel.run(function(s, t) return nl[name](s, t) end, x, y), map(x, function(v, i, j) return fn(v, y[i][j]) end))
+      check(kernel.run(function(s, t) return nl[name](s, t) end, x, y), map(x,
+        function(v, i, j) return fn(v, y[i][j]) end))
       check(kernel.run(function(s) return nl[name](s, 1.5) end, x), map(x, function(v) return fn(v, 1.5) end))
       check(kernel.run(function(s) return nl[name](1.5, s) end, y), map(y, function(v) return fn(1.5, v) end))
     end)
@@ -76,15 +77,19 @@ describe("element-wise functions of two tiles", function()
   it("nl.power", function()
     local base = {{1, 2, 3, 4}}
     local e = {{2, 0.5, -1, 3}}
-    check(kernel.run(function(s, t) return s ^ t end, base, e), map(base, function(v, i, j) return v ^ e[i][j] end), 1e-5)
+    check(kernel.run(function(s, t) return s ^ t end, base, e), map(base,
+      function(v, i, j) return v ^ e[i][j] end), 1e-5)
     check(kernel.run(function(s) return s ^ 2 end, x), map(x, function(v) return v * v end), 1e-5)
     check(kernel.run(function(s) return 2 ^ s end, x), map(x, function(v) return 2 ^ v end), 1e-5)
   end)
 
   it("on a column and a tile", function()
-    check(kernel.run(function(s) return s - nl.max(s, 1) end, x), map(x, function(v, i) return v - math.max(table.unpack(x[i])) end))
-    check(kernel.run(function(s) return nl.max(s, 1) - s end, x), map(x, function(v, i) return math.max(table.unpack(x[i])) - v end))
-    check(kernel.run(function(s) return nl.divide(nl.max(s, 1), s) end, y), map(y, function(v, i) return math.max(table.unpack(y[i])) / v end))
+    check(kernel.run(function(s) return s - nl.max(s, 1) end, x), map(x,
+      function(v, i) return v - math.max(table.unpack(x[i])) end))
+    check(kernel.run(function(s) return nl.max(s, 1) - s end, x), map(x,
+      function(v, i) return math.max(table.unpack(x[i])) - v end))
+    check(kernel.run(function(s) return nl.divide(nl.max(s, 1), s) end, y), map(y,
+      function(v, i) return math.max(table.unpack(y[i])) / v end))
   end)
 
   it("bit operations", function()
@@ -116,7 +121,9 @@ describe("element-wise functions of one tile", function()
     sigmoid = sigmoid,
     relu = function(v) return math.max(v, 0) end,
     gelu = function(v) return v / 2 * (1 + erf(v / math.sqrt(2))) end,
-    gelu_dx = function(v) return (1 + erf(v / math.sqrt(2))) / 2 + v * math.exp(-v * v / 2) / math.sqrt(2 * math.pi) end,
+    gelu_dx = function(v)
+      return (1 + erf(v / math.sqrt(2))) / 2 + v * math.exp(-v * v / 2) / math.sqrt(2 * math.pi)
+    end,
     gelu_apprx_tanh = function(v) return v / 2 * (1 + tanh(math.sqrt(2 / math.pi) * (v + 0.044715 * v ^ 3))) end,
     gelu_apprx_sigmoid = function(v) return v * sigmoid(1.702 * v) end,
     gelu_apprx_sigmoid_dx = function(v)
@@ -198,7 +205,8 @@ describe("reductions", function()
     end)
     it("nl." .. name .. " over the last axis only", function()
       local want = map({{0, 0, 0}, {0, 0, 0}}, function(_, i, j) return fn({cube[i][2 * j - 1], cube[i][2 * j]}) end)
-      check(kernel.run(function(s) return nl.copy(nl[name](s:reshape {2, 3, 2}, 2)):reshape {2, 3} end, cube), want, 1e-5)
+      check(kernel.run(function(s) return nl.copy(nl[name](s:reshape {2, 3, 2}, 2)):reshape {2, 3} end, cube), want,
+        1e-5)
     end)
   end
 
@@ -216,10 +224,12 @@ describe("reductions", function()
   end)
 
   local bad = {
-    {0, "partition axis"}, {2, "set of free axes"}, {-2, "partition axis"}, {{1, 1}, "set of free axes"}, {{}, "empty list"}, {"1", "integer"},
+    {0, "partition axis"}, {2, "set of free axes"}, {-2, "partition axis"}, {{1, 1}, "set of free axes"}, {{},
+      "empty list"}, {"1", "integer"},
   }
   for _, case in ipairs(bad) do
-    it("refuse axis " .. (type(case[1]) == "table" and "{" .. table.concat(case[1], ",") .. "}" or tostring(case[1])), function()
+    it("refuse axis " .. (type(case[1]) == "table" and "{" .. table.concat(case[1], ",") .. "}" or tostring(case[1])),
+      function()
       local e = kernel.error_of(function(t) nl.sum(t, case[1]) end)
       assert.truthy(e:find(case[2], 1, true), tostring(e))
     end)
@@ -264,16 +274,22 @@ describe("compositions", function()
     end)
     check(kernel.run(function(s, g) return nl.rms_norm(s, g, 1, 4) end, x, w), want)
     check(kernel.run(function(s, g) return nl.rms_norm(s, g, 1, 4) end, x, {w[1], w[1]}), want)
-    local eps = kernel.run(function(s, g) return nl.rms_norm(s, g, {axis = 1, n = 4, epsilon = 3.75}) end, {{1, 0, 0, 0}}, w)
+    local eps = kernel.run(function(s, g) return nl.rms_norm(s, g, {axis = 1, n = 4, epsilon = 3.75}) end, {{1, 0, 0,
+      0}}, w)
     check(eps, {{0.5, 0, 0, 0}})
   end)
 
   it("nl.where selects by any nonzero condition", function()
-    check(kernel.run(function(s, t) return nl.where(s, s, t) end, x, y), map(x, function(v, i, j) return v ~= 0 and v or y[i][j] end))
-    check(kernel.run(function(s) return nl.where(nl.less(s, 0), 0, s) end, x), map(x, function(v) return math.max(v, 0) end))
-    check(kernel.run(function(s) return nl.where(nl.less(s, 0), s, 7) end, x), map(x, function(v) return v < 0 and v or 7 end))
-    check(kernel.run(function(s) return nl.where(nl.less(s, 0, nl.uint8), 1.5, 2.5) end, x), map(x, function(v) return v < 0 and 1.5 or 2.5 end))
-    check(kernel.run(function(s, t) return nl.where(s, nl.copy(s, nl.bfloat16), t) end, x, y), map(x, function(v, i, j)
+    check(kernel.run(function(s, t) return nl.where(s, s, t) end, x, y), map(x,
+      function(v, i, j) return v ~= 0 and v or y[i][j] end))
+    check(kernel.run(function(s) return nl.where(nl.less(s, 0), 0, s) end, x), map(x,
+      function(v) return math.max(v, 0) end))
+    check(kernel.run(function(s) return nl.where(nl.less(s, 0), s, 7) end, x), map(x,
+      function(v) return v < 0 and v or 7 end))
+    check(kernel.run(function(s) return nl.where(nl.less(s, 0, nl.uint8), 1.5, 2.5) end, x), map(x,
+      function(v) return v < 0 and 1.5 or 2.5 end))
+    check(kernel.run(function(s, t) return nl.where(s, nl.copy(s, nl.bfloat16), t) end, x, y), map(x,
+      function(v, i, j)
       return v ~= 0 and v or y[i][j]
     end))
   end)
@@ -285,7 +301,8 @@ describe("movement", function()
   it("nl.transpose, small, large and of integers", function()
     check(kernel.run(function(s) return nl.transpose(s) end, a), {{1, 4}, {2, 5}, {3, 6}})
     for _, dtype in ipairs {"float32", "int32"} do
-      local r = kernel.run(function(s) return nl.copy(nl.transpose(nl.copy(s, dtype)), nl.float32) end, nd.arange(100 * 64, {dtype = "float32"}):reshape {100, 64})
+      local r = kernel.run(function(s) return nl.copy(nl.transpose(nl.copy(s, dtype)), nl.float32) end,
+        nd.arange(100 * 64, {dtype = "float32"}):reshape {100, 64})
       assert.equal("{64, 100}", tostring(r.shape))
       assert.equal(99 * 64 + 63, r:get(63, 99))
       assert.equal(7 * 64 + 3, r:get(3, 7))
@@ -295,7 +312,8 @@ describe("movement", function()
   it("nl.matmul with and without transpose_x, unequal sizes", function()
     local want = {{22, 28}, {49, 64}}
     check(kernel.run(function(s, t) return nl.matmul(s, t) end, a, {{1, 2}, {3, 4}, {5, 6}}), want)
-    check(kernel.run(function(s, t) return nl.matmul(s, t, true) end, {{1, 4}, {2, 5}, {3, 6}}, {{1, 2}, {3, 4}, {5, 6}}), want)
+    check(kernel.run(function(s, t) return nl.matmul(s, t, true) end, {{1, 4}, {2, 5}, {3, 6}}, {{1, 2}, {3, 4}, {5,
+      6}}), want)
     local e = kernel.error_of(function(t) nl.matmul(t, t) end)
     assert.equal("err_shape_mismatch", e.id)
     e = kernel.error_of(function(t) nl.matmul(t, t:expand_dim(1)) end)
@@ -305,9 +323,11 @@ describe("movement", function()
   end)
 
   it("nl.broadcast_to along free axes and partitions", function()
-    check(kernel.run(function(s) return nl.broadcast_to(s, {3, 4}) end, {{1}, {2}, {3}}), {{1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 3, 3}})
+    check(kernel.run(function(s) return nl.broadcast_to(s, {3, 4}) end, {{1}, {2}, {3}}), {{1, 1, 1, 1}, {2, 2, 2, 2},
+      {3, 3, 3, 3}})
     check(kernel.run(function(s) return nl.broadcast_to(s, {3, 2}) end, {{1, 2}}), {{1, 2}, {1, 2}, {1, 2}})
-    check(kernel.run(function(s) return nl.broadcast_to(s, {5, 2}, nl.bfloat16) end, {{7}}), {{7, 7}, {7, 7}, {7, 7}, {7, 7}, {7, 7}})
+    check(kernel.run(function(s) return nl.broadcast_to(s, {5, 2}, nl.bfloat16) end, {{7}}), {{7, 7}, {7, 7}, {7, 7},
+      {7, 7}, {7, 7}})
     local e = kernel.error_of(function(t) nl.broadcast_to(t, {128, 65}) end)
     assert.equal("err_shape_mismatch", e.id)
   end)
@@ -322,7 +342,8 @@ describe("movement", function()
     assert.equal("err_expected_in_hbm", kernel.error_of(function(t) nl.load(t) end).id)
     assert.equal("err_expected_in_hbm", kernel.error_of(function(t) nl.store(t, t) end).id)
     assert.equal("err_shape_mismatch", kernel.error_of(function(t, _, out) nl.store(out["0:64"], t) end).id)
-    assert.equal("err_unsupported_memory", kernel.error_of(function(t, _, out) nl.store(out[{{0, 64}}], nl.matmul(t, t, true)) end).id)
+    assert.equal("err_unsupported_memory", kernel.error_of(function(t, _, out) nl.store(out[{{0, 64}}], nl.matmul(t,
+      t, true)) end).id)
     assert.equal("err_bind_value", kernel.error_of(function(_, h) nl.load(h[0]) end).id)
   end)
 
@@ -341,7 +362,8 @@ end)
 describe("creation", function()
   it("zeros, ones, full, like", function()
     local r = kernel.run(function(s)
-      return nl.zeros(s.shape, nl.float32) + nl.ones(s.shape, nl.float32) + nl.full(s.shape, 2.5, nl.float32) + nl.zeros_like(s)
+      return nl.zeros(s.shape, nl.float32) + nl.ones(s.shape, nl.float32) + nl.full(s.shape, 2.5,
+        nl.float32) + nl.zeros_like(s)
     end, {{9, 9}})
     check(r, {{3.5, 3.5}})
     kernel.trace(function(t)
@@ -354,8 +376,10 @@ describe("creation", function()
   end)
 
   local bad = {
-    {"err_hbm_tensor_with_init_value_not_supported", "nl.zeros", function() nl.zeros({4, 4}, nl.float32, nl.shared_hbm) end},
-    {"err_hbm_tensor_with_init_value_not_supported", "nl.full", function() nl.full({4, 4}, 1, nl.float32, nl.hbm) end},
+    {"err_hbm_tensor_with_init_value_not_supported", "nl.zeros",
+      function() nl.zeros({4, 4}, nl.float32, nl.shared_hbm) end},
+    {"err_hbm_tensor_with_init_value_not_supported", "nl.full",
+      function() nl.full({4, 4}, 1, nl.float32, nl.hbm) end},
     {"err_bind_kind", "nl.sbuf, nl.psum", function() nl.ndarray({4, 4}, nl.float32, "sbuf") end},
     {"err_bind_kind", "{partition, byte}", function() nl.ndarray({4, 4}, nl.float32, {address = 3}) end},
     {"err_address_partition", "partition 16", function() nl.ndarray({4, 4}, nl.float32, {address = {16, 0}}) end},

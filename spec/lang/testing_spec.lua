@@ -110,6 +110,7 @@ describe("assert_equal", function()
   it("compares packed elements", function()
     local x = nd.from_bytes("\1\2\3\4\5\6\7\8", {2}, "float8_e4m3fn_x4")
     equal(x, x:copy())
-    fails("1 of 2 elements differ (bytes)\n  first at [1] differs", equal, x, nd.from_bytes("\1\2\3\4\5\6\7\9", {2}, "float8_e4m3fn_x4"))
+    fails("1 of 2 elements differ (bytes)\n  first at [1] differs", equal, x,
+      nd.from_bytes("\1\2\3\4\5\6\7\9", {2}, "float8_e4m3fn_x4"))
   end)
 end)

@@ -34,8 +34,10 @@ describe("module tables", function()
   end)
 
   it("have every dtype under its name", function()
-    for _, name in ipairs {"bool_", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "float32", "bfloat16", "tfloat32",
-      "float8_e4m3", "float8_e4m3fn", "float8_e5m2", "float8_e5m2_x4", "float8_e4m3fn_x4", "float8_e8m0fnu", "float4_e2m1fn_x4"} do
+    for _, name in ipairs {"bool_", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "float32",
+      "bfloat16", "tfloat32",
+      "float8_e4m3", "float8_e4m3fn", "float8_e5m2", "float8_e5m2_x4", "float8_e4m3fn_x4", "float8_e8m0fnu",
+        "float4_e2m1fn_x4"} do
       assert.equal(name, nl[name])
     end
   end)

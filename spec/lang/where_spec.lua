@@ -1,4 +1,4 @@
--- Locations: file, line, call chain, tail calls, iterations; never a line of nkilua's own Lua half, never an absolute path.
+-- Locations: file, line, call chain, tail calls, iterations; never nkilua's own Lua, nor an absolute path.
 local kernel = require "spec.support.kernel"
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 
@@ -127,7 +127,8 @@ describe("tiles", function()
     assert.truthy(e:find("parameter 'y'", 1, true), tostring(e))
     assert.truthy(e:find(("/where_spec.lua:%d)"):format(line), 1, true), tostring(e))
     for _, use in ipairs {
-      function() return kept.shape end, function() return kept[0] end, function() kept[0] = 1 end, function() nisa.memset(kept, 0) end,
+      function() return kept.shape end, function() return kept[0] end, function() kept[0] = 1 end,
+        function() nisa.memset(kept, 0) end,
       function() nl.exp(kept) end, function() return kept:reshape {128, 64} end,
     } do
       assert.equal("err_tile_stale", kernel.error_of(use).id)

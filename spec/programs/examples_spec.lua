@@ -1,4 +1,5 @@
--- The examples, each on its oracle's inputs (unequal sizes, partial last tiles): in this process, and through the program, where
+-- The examples, each on its oracle's inputs (unequal sizes, partial last tiles): in this process, and through the
+-- program, where
 -- `run` and `config | exec` must write the same bytes.
 local nd = require "nki.ndarray"
 local testing = require "nki.testing"
@@ -7,11 +8,13 @@ local trip = require "spec.support.trip"
 
 local DATA = "spec/oracles/data/"
 
--- The parameters in order: a name (of an array in the file) or {name = constant}. bf16: arrays stored raw. tolerance nil: the same bytes.
+-- The parameters in order: a name (of an array in the file) or {name = constant}. bf16: arrays stored raw. tolerance
+-- nil: the same bytes.
 local examples = {
   {"tensor_add", file = "tensor_add.npz", "a", "b"},
   {"matmul", file = "matmul_exact.npz", "lhsT", "rhs"},
-  {"matmul", file = "matmul.near.npz", "lhsT", "rhs", bf16 = {lhsT = true, rhs = true}, tolerance = {rtol = 2e-6, atol = 1e-5}},
+  {"matmul", file = "matmul.near.npz", "lhsT", "rhs", bf16 = {lhsT = true, rhs = true},
+   tolerance = {rtol = 2e-6, atol = 1e-5}},
   {"softmax", file = "softmax.near.npz", "x", tolerance = {rtol = 2e-6, atol = 1e-9}},
   {"rmsnorm", file = "rmsnorm.near.npz", "x", "w", tolerance = {rtol = 1e-6, atol = 1e-9}},
   {"layernorm", file = "layernorm.near.npz", "x", "gamma", "beta", tolerance = {rtol = 1e-6, atol = 1e-6}},

@@ -133,6 +133,21 @@ static void test_registers(void **state) {
   kit_close(&k);
 }
 
+static void test_register_to_narrow(void **state) {
+  (void)state;
+  Kit k;
+  kit_open(&k, TARGET_trn2);
+  const IrTile *b = kit_buf(&k, SP_sbuf, DT_bool_, SHAPE(1, 1)), *u = kit_buf(&k, SP_sbuf, DT_uint8, SHAPE(1, 1));
+  kit_ins(&k, OP_register_store, "dst", T(b), "src", I(256), NULL);
+  kit_ins(&k, OP_register_store, "dst", T(u), "src", I(257), NULL);
+  kit_store(&k, b);
+  kit_store(&k, u);
+  kit_ok(&k);
+  assert_int_equal(*(uint8_t *)k.out[0].data, 1);
+  assert_int_equal(*(uint8_t *)k.out[1].data, 1);
+  kit_close(&k);
+}
+
 static void test_alias_in_place_and_copied(void **state) {
   (void)state;
   for (int in_place = 0; in_place < 2; in_place++) {
@@ -210,6 +225,38 @@ static void test_grid(void **state) {
   kit_close(&k);
 }
 
+/* One program writes the shared output by bytes, the other by elements: the shadow fits both. */
+static void test_grid_with_views(void **state) {
+  (void)state;
+  Kit k;
+  static const float x[1] = {8};
+  static const uint8_t bytes[3] = {0, 0, 0x80};
+  uint32_t program[2] = {0, 1};
+  kit_open(&k, TARGET_trn2);
+  IrFunc *first = k.f;
+  for (int p = 0; p < 2; p++) {
+    if (p) k.f = ir_func_new(k.m, "k_1");
+    if (p) free(k.out[0].data);
+    k.nout = 0;
+    const IrTile *out = kit_out(&k, DT_float32, SHAPE(1, 2));
+    if (p == 0) { /* three of four bytes of element 0 */
+      const IrTile *view = kit_cast(&k, out, DT_uint8, SHAPE(1, 8));
+      kit_load(&k, kit_ap(&k, view, 0, PAIRS(8, 1, 1, 3)), kit_loaded(&k, DT_uint8, bytes, SHAPE(1, 3)));
+    } else {
+      kit_load(&k, kit_ap(&k, out, 1, PAIRS(2, 1, 1, 1)), kit_loaded(&k, DT_float32, x, SHAPE(1, 1)));
+    }
+  }
+  k.f = first;
+  k.m->ngrid = 1;
+  k.m->grid[0] = k.m->nprogram = 2;
+  k.m->program = program;
+  kit_ok(&k);
+  assert_memory_equal(k.out[0].data, ((uint8_t[]){0, 0, 0x80, 0x7f, 0, 0, 0, 0x41}), 8); /* byte 3 is the sentinel's */
+  assert_int_equal(k.report.count, 1);
+  kit_contains(text_str(&k.report.lines), "1 of its 2 elements were never written, first [0, 0]");
+  kit_close(&k);
+}
+
 static void test_interrupt(void **state) {
   (void)state;
   Kit k;
@@ -247,9 +294,11 @@ int main(void) {
       cmocka_unit_test(test_alloc_in_loop),
       cmocka_unit_test(test_alloc_in_loop_is_unwritten),
       cmocka_unit_test(test_registers),
+      cmocka_unit_test(test_register_to_narrow),
       cmocka_unit_test(test_alias_in_place_and_copied),
       cmocka_unit_test(test_one_buffer_returned_twice),
       cmocka_unit_test(test_grid),
+      cmocka_unit_test(test_grid_with_views),
       cmocka_unit_test(test_interrupt),
       cmocka_unit_test(test_reports_are_bounded),
   };

@@ -149,6 +149,24 @@ static void test_view_of_other_dtype(void **state) {
   kit_close(&k);
 }
 
+/* A view of smaller elements writes half of a larger one: that one is not written. */
+static void test_partly_written_element(void **state) {
+  (void)state;
+  Kit k;
+  kit_open(&k, TARGET_trn2);
+  const IrTile *t = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(1, 2));
+  const IrTile *h = kit_cast(&k, t, DT_uint16, SHAPE(1, 4)); /* halves: low, high, low, high */
+  kit_ins(&k, OP_memset, "dst", T(kit_ap(&k, h, 1, PAIRS(4, 1, 1, 3))), "value", N(0x4000), NULL);
+  k.line = 33;
+  kit_store(&k, t);
+  kit_ok(&k);
+  assert_memory_equal((char *)k.out[0].data + 2, ((uint16_t[]){0x4000, 0x4000, 0x4000}), 6);
+  assert_int_equal(k.report.count, 1);
+  kit_contains(text_str(&k.report.lines), "k.lua:33: nisa.dma_copy reads 1 of the 2 elements");
+  kit_contains(text_str(&k.report.lines), "between [0, 0] and [0, 0]");
+  kit_close(&k);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_copy_through_sbuf),
@@ -160,6 +178,7 @@ int main(void) {
       cmocka_unit_test(test_operand_is_never_written),
       cmocka_unit_test(test_overlap_reads_before_writes),
       cmocka_unit_test(test_view_of_other_dtype),
+      cmocka_unit_test(test_partly_written_element),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,6 +191,10 @@ static void test_accumulator(void **state) {
   kit_store(&k, r);
   act(&k, d, a, reduce_cmd_reset, r);
   kit_store(&k, r);
+  act(&k, d, a, reduce_cmd_reset_reduce, NULL);
+  kit_ins(&k, OP_activation, "dst", T(d), "op", I(ACT_copy), "data", T(a), "reduce_cmd", I(reduce_cmd_reset), NULL);
+  act(&k, d, a, reduce_cmd_idle, r); /* reset also without reduce_op */
+  kit_store(&k, r);
   kit_ins(&k, OP_activation_reduce, "dst", T(d), "op", I(ACT_square), "data", T(a), "reduce_op", I(ALU_add),
           "reduce_res", T(r), NULL);
   kit_store(&k, r);
@@ -201,8 +205,9 @@ static void test_accumulator(void **state) {
   kit_ok(&k);
   EXPECT(&k, 0, 6, 60);
   EXPECT(&k, 1, 0, 0);
-  EXPECT(&k, 2, 5, 500);
-  EXPECT(&k, 3, 3, 2, 30, 20);
+  EXPECT(&k, 2, 0, 0);
+  EXPECT(&k, 3, 5, 500);
+  EXPECT(&k, 4, 3, 2, 30, 20);
   assert_int_equal(k.report.count, 0);
   kit_close(&k);
 }
@@ -223,7 +228,7 @@ static void test_accumulator_without_reset(void **state) {
 static void test_range_report(void **state) {
   (void)state;
   Kit k;
-  float x[3] = {1, 0, 4}, y[3] = {-1e-20f, 2, NAN};
+  float x[3] = {1, 0, 4}, y[3] = {-2, -1e-20f, NAN};
   kit_open(&k, TARGET_trn2);
   const IrTile *a = kit_loaded(&k, DT_float32, x, SHAPE(1, 3)), *b = kit_loaded(&k, DT_float32, y, SHAPE(1, 3));
   const IrTile *d = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(1, 3));

@@ -149,11 +149,44 @@ static void test_imprecise_outputs(void **state) {
   kit_close(&k);
 }
 
+/* What is also viewed as bits keeps them in an imprecise run. */
+static void test_imprecise_views(void **state) {
+  (void)state;
+  Kit k;
+  const float x[2] = {1.00390625f, -2};
+  kit_open(&k, TARGET_trn2);
+  const IrTile *a = kit_loaded(&k, DT_float32, x, SHAPE(1, 2)), *h = kit_buf(&k, SP_sbuf, DT_bfloat16, SHAPE(1, 2));
+  kit_ins(&k, OP_tensor_copy, "dst", T(h), "src", T(a), NULL);
+  kit_store(&k, kit_cast(&k, h, DT_uint16, SHAPE(1, 2)));
+  k.opt.imprecise = true;
+  kit_ok(&k);
+  assert_memory_equal(k.out[0].data, ((uint16_t[]){0x3f80, 0xc000}), 4);
+  kit_close(&k);
+}
+
+/* The memory kept from a small run does not do for a large one. */
+static void test_small_then_large(void **state) {
+  (void)state;
+  for (int64_t n = 8; n <= 32768; n *= 16) {
+    Kit k;
+    kit_open(&k, TARGET_trn2);
+    const IrTile *t = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(128, n)),
+                 *s = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(128, 1));
+    kit_ins(&k, OP_memset, "dst", T(t), "value", N(1), NULL);
+    kit_ins(&k, OP_tensor_reduce, "dst", T(s), "op", I(ALU_add), "data", T(t), "axis", I(1), NULL);
+    kit_store(&k, s);
+    kit_ok(&k);
+    assert_true(kit_f32(&k, 0, 127) == (float)n);
+    kit_close(&k);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_many_tiles),        cmocka_unit_test(test_runs_side_by_side),
       cmocka_unit_test(test_out_of_memory),     cmocka_unit_test(test_long_print_is_shortened),
-      cmocka_unit_test(test_imprecise_outputs),
+      cmocka_unit_test(test_imprecise_outputs), cmocka_unit_test(test_imprecise_views),
+      cmocka_unit_test(test_small_then_large),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,9 @@
 -- case.lua: runs the files of spec/cases, one per instruction:
---   accept   {name, f, target =}                      f() must trace, on trn1 unless target says otherwise; its IR must survive its text
+-- accept {name, f, target =} f() must trace, on trn1 unless target says otherwise; its IR must survive its text
 --   reject   {id, text, f, rule =, target =}          f() must raise that error; rule: the row's rule that it breaks
---   numeric  {name, inputs, f, want, tolerance =, target =, hbm =}   f(tiles of the inputs in SBUF) returns tiles; want lists arrays or nested
---            lists, compared by bytes, or within tolerance; hbm: f gets the tensors themselves and returns shared_hbm tensors
+-- numeric {name, inputs, f, want, tolerance =, target =, hbm =} f(tiles of the inputs in SBUF) returns tiles; want
+-- lists arrays or nested
+-- lists, compared by bytes, or within tolerance; hbm: f gets the tensors themselves and returns shared_hbm tensors
 local nki, nl = require "nki", require "nki.language"
 local nd = require "nki.ndarray"
 local testing = require "nki.testing"

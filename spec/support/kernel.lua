@@ -5,8 +5,8 @@ local M = {}
 
 local options = {platform_target = "trn2", enable_cache = false}
 
---- Traces body(t, a, out) where a is an operand (128 x 64 float32 unless dims say otherwise), t its tile and out the output,
--- which gets t unless the body returns another tile. Returns the artifact.
+--- Traces body(t, a, out) where a is an operand (128 x 64 float32 unless dims say otherwise), t its tile and out the
+-- output, which gets t unless the body returns another tile. Returns the artifact.
 function M.trace(body, dims, opts)
   local k = nki.jit(function(a)
     local out = nl.ndarray(a.shape, a.dtype, {buffer = nl.shared_hbm})
@@ -41,7 +41,7 @@ function M.body_ops(body, dims, opts)
   return list
 end
 
---- Runs fn(tiles ...) -> tile on arrays (nested lists or arrays); returns the result array. The output has the shape and dtype of the tile.
+--- Runs fn(tiles ...) -> tile on arrays (nested lists or arrays); returns the result, of the tile's shape and dtype.
 function M.run(fn, ...)
   local nd = require "nki.ndarray"
   local args = {}

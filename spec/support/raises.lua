@@ -1,4 +1,5 @@
--- raises.lua: raises("err_x", "text", f): f() must raise an error object of that id whose message has the text. Returns the object.
+-- raises.lua: raises("err_x", "text", f): f() must raise an error object of that id whose message has the text. Returns
+-- the object.
 return function(id, text, f)
   local ok, e = pcall(f)
   if ok then

@@ -1,9 +1,11 @@
--- trip.lua: what every spec that traces also checks: an artifact survives its own text, and runs the same without its source.
+-- trip.lua: what every spec that traces also checks: an artifact survives its own text, and runs the same without its
+-- source.
 local nki = require "nki"
 
 local trip = {}
 
--- Decodes a's backend_config. Printing what was parsed gives the same text, encoding it the same config; returns the decoded artifact.
+-- Decodes a's backend_config. Printing what was parsed gives the same text, encoding it the same config; returns the
+-- decoded artifact.
 function trip.decoded(a)
   local b = nki.decode(a.backend_config)
   assert(b.ir == a.ir, "print -> parse -> print is no fixpoint")
@@ -30,7 +32,8 @@ local function arrays_of(list, n)
   return out
 end
 
--- trip.run(kernel, arrays and constants...): the kernel's outputs; the decoded artifact must give the same bytes. Arguments stay untouched.
+-- trip.run(kernel, arrays and constants...): the kernel's outputs; the decoded artifact must give the same bytes.
+-- Arguments stay untouched.
 function trip.run(kernel, ...)
   local args = table.pack(...)
   local out = table.pack(kernel(copies(args, args.n)))

@@ -1,6 +1,7 @@
 /* safetensors.c -- reader and writer of the format: u64 header length, JSON header, one data buffer. */
 #include "safetensors.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "json.h"
@@ -8,9 +9,12 @@
 #define HEADER_MAX (100 * 1000 * 1000)
 
 int64_t safetensors_itemsize(const char *dtype) {
-  static const struct { const char *name; int bytes; } list[] = {
-      {"BOOL", 1}, {"U8", 1}, {"I8", 1}, {"F8_E5M2", 1}, {"F8_E4M3", 1}, {"F8_E8M0", 1}, {"U16", 2}, {"I16", 2}, {"F16", 2},
-      {"BF16", 2}, {"U32", 4}, {"I32", 4}, {"F32", 4}, {"U64", 8}, {"I64", 8}, {"F64", 8}};
+  static const struct {
+    const char *name;
+    int bytes;
+  } list[] = {{"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1}, {"F8_E8M0", 1},
+              {"U16", 2},  {"I16", 2}, {"F16", 2}, {"BF16", 2},    {"U32", 4},     {"I32", 4},
+              {"F32", 4},  {"U64", 8}, {"I64", 8}, {"F64", 8}};
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
     if (strcmp(list[i].name, dtype) == 0) return list[i].bytes;
   return 0;
@@ -33,39 +37,66 @@ static bool read_shape(const Json *list, SafeTensor *t, int64_t *bytes) {
   return true;
 }
 
-static bool read_entry(const Json *e, const char *buffer, int64_t *at, int64_t size, SafeTensor *t, const char *what, Diag *d) {
-  if (e->kind != JSON_OBJECT || e->count != 3) return fail(d, what, e->key, "must have exactly dtype, shape and data_offsets");
+typedef struct Cover {
+  const char *buffer;
+  int64_t size;
+  const char *what;
+  Diag *d;
+} Cover;
+
+static bool read_entry(const Json *e, const Cover *c, SafeTensor *t) {
+  if (e->kind != JSON_OBJECT || e->count != 3)
+    return fail(c->d, c->what, e->key, "must have exactly dtype, shape and data_offsets");
   t->name = e->key;
   const Json *dtype = json_get(e, "dtype"), *offsets = json_get(e, "data_offsets");
-  if (!dtype || dtype->kind != JSON_STRING || dtype->len >= sizeof t->dtype) return fail(d, what, e->key, "has no dtype");
+  if (!dtype || dtype->kind != JSON_STRING || dtype->len >= sizeof t->dtype)
+    return fail(c->d, c->what, e->key, "has no dtype");
   memcpy(t->dtype, dtype->s, dtype->len);
-  if (!safetensors_itemsize(t->dtype)) return fail(d, what, e->key, "has an unknown dtype");
+  if (!safetensors_itemsize(t->dtype)) return fail(c->d, c->what, e->key, "has an unknown dtype");
   int64_t bytes = 0;
-  if (!read_shape(json_get(e, "shape"), t, &bytes)) return fail(d, what, e->key, "has an illegal shape");
-  if (!offsets || offsets->kind != JSON_ARRAY || offsets->count != 2) return fail(d, what, e->key, "has no data_offsets");
+  if (!read_shape(json_get(e, "shape"), t, &bytes)) return fail(c->d, c->what, e->key, "has an illegal shape");
+  if (!offsets || offsets->kind != JSON_ARRAY || offsets->count != 2)
+    return fail(c->d, c->what, e->key, "has no data_offsets");
   const Json *first = offsets->child, *last = first->next;
-  if (first->kind != JSON_INT || last->kind != JSON_INT || first->i < 0 || last->i < first->i || last->i > size)
-    return fail(d, what, e->key, "has data_offsets outside the file");
-  if (last->i - first->i != bytes) return fail(d, what, e->key, "has data_offsets that do not fit its shape and dtype");
-  if (first->i != *at) return fail(d, what, e->key, "does not begin where the tensor before it ends");
-  t->data = buffer + first->i;
+  if (first->kind != JSON_INT || last->kind != JSON_INT || first->i < 0 || last->i < first->i || last->i > c->size)
+    return fail(c->d, c->what, e->key, "has data_offsets outside the file");
+  if (last->i - first->i != bytes)
+    return fail(c->d, c->what, e->key, "has data_offsets that do not fit its shape and dtype");
+  t->data = c->buffer + first->i;
   t->nbytes = bytes;
-  *at = last->i;
   return true;
 }
 
-bool safetensors_parse(Arena *a, const char *bytes, size_t n, const char *what, SafeTensor **out, uint32_t *count, Diag *d) {
+static int by_place(const void *a, const void *b) {
+  const SafeTensor *x = a, *y = b;
+  if (x->data != y->data) return x->data < y->data ? -1 : 1;
+  return (x->nbytes > y->nbytes) - (x->nbytes < y->nbytes); /* an empty one stands before its neighbour */
+}
+
+/* The header may list the tensors in any order; by place they cover the data without holes and overlaps. */
+static bool check_cover(SafeTensor *list, uint32_t count, const Cover *c) {
+  const char *at = c->buffer;
+  qsort(list, count, sizeof *list, by_place);
+  for (uint32_t i = 0; i < count; i++) {
+    if (list[i].data != at) return fail(c->d, c->what, list[i].name, "does not begin where the tensor before it ends");
+    at += list[i].nbytes;
+  }
+  return at == c->buffer + c->size || fail(c->d, c->what, "the data", "is longer than the tensors say");
+}
+
+bool safetensors_parse(Arena *a, const char *bytes, size_t n, const char *what, SafeTensor **out, uint32_t *count,
+                       Diag *d) {
   *out = NULL;
   *count = 0;
   if (n < 8) return fail(d, what, "the file", "is shorter than its header length");
   uint64_t header = 0;
   for (int i = 7; i >= 0; i--) header = header << 8 | (unsigned char)bytes[i];
-  if (header > HEADER_MAX || header > n - 8) return fail(d, what, "the header", "is longer than the file or than 100 MB");
+  if (header > HEADER_MAX || header > n - 8)
+    return fail(d, what, "the header", "is longer than the file or than 100 MB");
   if (header < 2 || bytes[8] != '{') return fail(d, what, "the header", "does not begin with '{'");
   const Json *root = json_parse(a, bytes + 8, (size_t)header, what, d);
   if (!root) return false;
-  const char *buffer = bytes + 8 + header;
-  int64_t size = (int64_t)(n - 8 - header), at = 0;
+  Cover cover = {bytes + 8 + header, (int64_t)(n - 8 - header), what, d};
   SafeTensor *list = arena_newn(a, SafeTensor, root->count + 1);
   if (!list) return DIAG0(d, nomem);
   for (const Json *e = root->child; e; e = e->next) {
@@ -75,12 +106,11 @@ bool safetensors_parse(Arena *a, const char *bytes, size_t n, const char *what, 
         if (m->kind != JSON_STRING) return fail(d, what, e->key, "must be an object of strings");
       continue;
     }
-    if (!read_entry(e, buffer, &at, size, &list[*count], what, d)) return false;
+    if (!read_entry(e, &cover, &list[*count])) return false;
     ++*count;
   }
-  if (at != size) return fail(d, what, "the data", "is longer than the tensors say");
   *out = list;
-  return true;
+  return check_cover(list, *count, &cover);
 }
 
 static void write_entry(JsonWriter *w, const SafeTensor *t, int64_t at) {

@@ -55,8 +55,9 @@ int fail_file(nkl_error_buf *e, const char *path); /* the same, with the file th
 /* context.c */
 int context_open(nkl_ctx **out, const nkl_options *o); /* prints what fails; Ctrl-C then interrupts the context */
 void context_close(nkl_ctx *c);
-void interrupt_arm(void);    /* the next Ctrl-C interrupts; the one after it ends the program */
-int interrupt_pending(void); /* was there one? forgets it */
+void interrupt_arm(void);       /* the next Ctrl-C interrupts; the one after it ends the program */
+void interrupt_waiting(int on); /* nothing runs: somebody is asked for a line, and Ctrl-C is not for the context */
+int interrupt_pending(void);    /* was there one? forgets it */
 
 /* commands */
 int cmd_run(const Options *o);

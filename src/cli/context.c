@@ -6,12 +6,12 @@
 #include "cli.h"
 
 static nkl_ctx *volatile the_context;
-static volatile sig_atomic_t pressed;
+static volatile sig_atomic_t pressed, waiting;
 
 static void on_interrupt(int signal_number) {
   (void)signal_number;
   pressed = 1;
-  if (the_context) nkl_interrupt(the_context);
+  if (the_context && !waiting) nkl_interrupt(the_context);
 }
 
 /* Without SA_RESTART, so that a read from the terminal ends; the second Ctrl-C finds the default action. */
@@ -22,6 +22,8 @@ void interrupt_arm(void) {
   action.sa_flags = (int)SA_RESETHAND;
   sigaction(SIGINT, &action, NULL);
 }
+
+void interrupt_waiting(int on) { waiting = on; }
 
 int interrupt_pending(void) {
   int was = pressed;

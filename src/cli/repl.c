@@ -44,9 +44,12 @@ static int evaluate(nkl_ctx *c, const Pending *p) {
   interrupt_arm();
   nkl_status s = nkl_eval(c, p->text, p->len, "=stdin", &incomplete, &out);
   interrupt_arm();
-  if (incomplete) return 0;
-  show(c, s, &out);
-  return 1;
+  if (incomplete) {
+    nkl_buf_free(&out);
+  } else {
+    show(c, s, &out);
+  }
+  return !incomplete;
 }
 
 /* The input ended within a chunk: the compiler says what is missing. */
@@ -60,7 +63,9 @@ int repl(nkl_ctx *c) {
   Pending p = {NULL, 0, 0};
   int ok = r != NULL, cancelled;
   while (ok) {
+    interrupt_waiting(1);
     const char *line = reader_line(r, p.len ? ">> " : "> ", &cancelled);
+    interrupt_waiting(0);
     if (cancelled) {
       interrupt_arm();
       clear(&p);

@@ -1,5 +1,5 @@
 /* alias.c -- framework room: which outputs are operands (a kernel that writes in place and returns its argument), and
-   what a function does to its arguments. */
+   which arguments a function writes. */
 #include "fw.h"
 
 static bool is_operand(const IrFunc *f, uint32_t buf) { return buf < f->nargs && f->bufs[buf]->kind == BUF_ARG; }
@@ -42,21 +42,18 @@ static bool value_is_of(const IrFunc *f, const IrVal *v, uint32_t arg) {
   return false;
 }
 
-/* Is some tile of a parameter whose role is in the mask a view of the argument? A vector offset is HBM only and its
-   index tile is on chip, so it is never a view of an argument. */
-static bool touches(const IrFunc *f, uint32_t arg, unsigned roles) {
-  for (uint32_t i = 0; i < f->nins; i++) {
-    const IrIns *ins = f->ins[i];
+/* A vector offset is HBM only and its index tile is on chip, so it is never a view of an argument. */
+bool fw_operand_written(const IrFunc *f, uint32_t i) {
+  const unsigned roles = 1u << DST | 1u << DST_OPT | 1u << INOUT;
+  for (uint32_t k = 0; k < f->nins; k++) {
+    const IrIns *ins = f->ins[k];
     if (ins->op >= OP_count) continue;
     const OpInfo *op = &op_info[ins->op];
     for (int p = 0; p < op->nparams; p++)
-      if ((roles & (1u << op->params[p].role)) && value_is_of(f, &ins->v[p], arg)) return true;
+      if ((roles & (1u << op->params[p].role)) && value_is_of(f, &ins->v[p], i)) return true;
   }
   return false;
 }
-
-bool fw_operand_written(const IrFunc *f, uint32_t i) { return touches(f, i, 1u << DST | 1u << DST_OPT | 1u << INOUT); }
-bool fw_operand_read(const IrFunc *f, uint32_t i) { return touches(f, i, 1u << SRC | 1u << SRC_OPT | 1u << INOUT); }
 
 int32_t fw_updated_operand(const Artifact *a, uint32_t k) {
   int32_t operand = artifact_alias(a, k);

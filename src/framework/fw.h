@@ -70,9 +70,8 @@ const Artifact *fw_specialize(FwCache *c, const FwPipeline *p, const FwRequest *
 bool fw_generate_hash_key(const FwRequest *r, Text *key, Diag *d);
 void fw_key_const(Text *key, const ConstValue *v); /* type tag and exact bits */
 bool fw_generate_operand_output_aliases(const FwRequest *r, IrModule *m, Diag *d);
-/* Does f write (read) its argument i, through whatever view? */
+/* Does f write its argument i, through whatever view? */
 bool fw_operand_written(const IrFunc *f, uint32_t i);
-bool fw_operand_read(const IrFunc *f, uint32_t i);
 /* The operand that output k is an update of: aliased and written. -1 when none; an alias that nobody writes is a
  * pass-through. */
 int32_t fw_updated_operand(const Artifact *a, uint32_t k);

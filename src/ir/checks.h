@@ -18,5 +18,18 @@ bool check_bn_stats(const IrCheck *c);
 bool check_bn_aggr(const IrCheck *c);
 bool check_pattern(const IrCheck *c);
 bool check_range_select(const IrCheck *c);
+bool check_select_reduce(const IrCheck *c);
+bool check_tensor_scalar_reduce(const IrCheck *c);
+bool check_tensor_scalar_cumulative(const IrCheck *c);
+bool check_exponential(const IrCheck *c);
+bool check_activate2(const IrCheck *c);
+bool check_max8(const IrCheck *c);
+bool check_nc_find_index8(const IrCheck *c);
+bool check_nc_match_replace8(const IrCheck *c);
+bool check_nc_stream_shuffle(const IrCheck *c);
+bool check_local_gather(const IrCheck *c);
+bool check_sequence_bounds(const IrCheck *c);
+bool check_nonzero_with_count(const IrCheck *c);
+bool check_topk(const IrCheck *c);
 bool check_sim_binary(const IrCheck *c);
 #endif

@@ -30,7 +30,7 @@ static LArray *push_empty(lua_State *L, DType dtype, int rank, const int64_t *sh
   luaL_checkstack(L, 4, NULL);
   LArray *a = lua_newuserdatauv(L, sizeof *a, 1);
   *a = (LArray){.dtype = dtype, .rank = rank, .count = count, .nbytes = (size_t)bytes};
-  memcpy(a->shape, shape, (size_t)rank * sizeof *shape);
+  if (rank > 0) memcpy(a->shape, shape, (size_t)rank * sizeof *shape);
   luaL_setmetatable(L, LANG_ARRAY);
   return a;
 }

@@ -33,6 +33,14 @@ void lang_push_artifact(lua_State *L, const Artifact *a) {
   lua_remove(L, -2);
 }
 
+void artifact_push_made(lua_State *L, LangCtx *c, const Artifact *a) {
+  artifact_release(c->held); /* of a call that an error left just here */
+  c->held = a;
+  lang_push_artifact(L, a);
+  c->held = NULL;
+  artifact_release(a);
+}
+
 static const Artifact *self(lua_State *L) {
   const Artifact *a = lang_to_artifact(L, 1);
   if (!a) luaL_typeerror(L, 1, "nki artifact");
@@ -256,12 +264,12 @@ static int l_tostring(lua_State *L) {
 int artifact_decode(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   size_t n;
-  if (lua_gettop(L) != 1 || lua_type(L, 1) != LUA_TSTRING) return lang_kind_error(L, 1, "nki.decode", "config", "a string");
+  if (lua_gettop(L) != 1 || lua_type(L, 1) != LUA_TSTRING)
+    return lang_kind_error(L, 1, "nki.decode", "config", "a string");
   const char *text = lua_tolstring(L, 1, &n);
   const Artifact *a = config_decode(c->alloc, text, n, &c->diag);
   if (!a) lang_raise(L, &c->diag);
-  lang_push_artifact(L, a);
-  artifact_release(a);
+  artifact_push_made(L, c, a);
   return 1;
 }
 

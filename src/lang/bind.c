@@ -47,25 +47,21 @@ int lang_unknown(lua_State *L, const BindSpec *spec, const char *name) {
                    near ? "'?" : "", n ? all : "none");
 }
 
-bool lang_is_keywords(lua_State *L, int i, bool takes_list, const char *func) {
+bool lang_is_keywords(lua_State *L, int i, bool takes_list) {
+  bool empty = true;
   if (lua_getmetatable(L, i)) {
     lua_pop(L, 1);
     return false;
   }
-  bool names = false, list = false;
   lua_pushnil(L);
   while (lua_next(L, i)) {
     lua_pop(L, 1);
-    if (lua_type(L, -1) == LUA_TSTRING) {
-      names = true;
-      break; /* the array part comes first: only numbers in the hash part can follow, and binding finds them */
-    }
-    list = true;
-    if (takes_list) continue;
+    empty = false;
+    if (lua_type(L, -1) != LUA_TSTRING) continue;
+    lua_pop(L, 1);
+    return true; /* numbers among the keys are found, and refused, when the names are bound */
   }
-  lua_settop(L, i);
-  if (names && list) LANG_HERE(L, bind_mixed, func);
-  return names || (!list && !takes_list);
+  return empty && !takes_list;
 }
 
 /* Moves the keywords of the table at `kw` to their slots; slots below npos are taken. */
@@ -89,7 +85,7 @@ void lang_bind(lua_State *L, const BindSpec *spec) {
   bool kw = false;
   if (top > 0 && lua_type(L, top) == LUA_TTABLE) {
     bool list = top <= n && (spec->list_mask >> (top - 1) & 1);
-    kw = lang_is_keywords(L, top, list, spec->func);
+    kw = lang_is_keywords(L, top, list);
   }
   if (kw) npos--;
   while (npos > n && !kw && lua_isnil(L, npos)) npos--;

@@ -80,7 +80,7 @@ bool lang_to_int(lua_State *L, int i, int64_t *out);
 int lang_param(const BindSpec *spec, const char *name);
 int lang_unknown(lua_State *L, const BindSpec *spec, const char *name);
 /* Is the value at i the last argument's keyword table? takes_list: the parameter at its position takes a plain list. */
-bool lang_is_keywords(lua_State *L, int i, bool takes_list, const char *func);
+bool lang_is_keywords(lua_State *L, int i, bool takes_list);
 
 /* token.c */
 void lang_push_space(lua_State *L, LangCtx *c, Space s);

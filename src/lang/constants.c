@@ -1,4 +1,4 @@
-/* constants.c -- room lang: Lua values as constant arguments and options, and back. */
+/* constants.c -- room lang: Lua values as constant arguments. */
 #include <string.h>
 
 #include "hash.h"
@@ -90,34 +90,5 @@ bool constant_of(KernelCall *call, int i, ConstValue *out) {
     }
     default:
       return false;
-  }
-}
-
-void constant_push(lua_State *L, const ConstValue *v) {
-  luaL_checkstack(L, 4, NULL);
-  switch (v->kind) {
-    case CONST_NIL:
-      lua_pushnil(L);
-      break;
-    case CONST_BOOL:
-      lua_pushboolean(L, v->b);
-      break;
-    case CONST_INT:
-      lua_pushinteger(L, v->i);
-      break;
-    case CONST_FLOAT:
-      lua_pushnumber(L, v->f);
-      break;
-    case CONST_STRING:
-    case CONST_TOKEN:
-    case CONST_FUNCTION:
-      lua_pushlstring(L, v->s, v->len);
-      break;
-    case CONST_TUPLE:
-      lua_createtable(L, (int)v->nitems, 0);
-      for (uint32_t i = 0; i < v->nitems; i++) {
-        constant_push(L, &v->items[i]);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-      }
   }
 }

@@ -168,9 +168,12 @@ static int l_simulate(lua_State *L) {
 
 int lang_open_kernel(lua_State *L) {
   LangCtx *c = lang_ctx(L);
-  static const luaL_Reg functions[] = {{"jit", kernel_jit},      {"trace", kernel_trace_helper},
-                                       {"simulate", l_simulate}, {"simulate_kernel", kernel_simulate},
-                                       {"decl", array_decl},     {"decode", artifact_decode},
+  static const luaL_Reg functions[] = {{"jit", kernel_jit},
+                                       {"trace", kernel_trace_helper},
+                                       {"simulate", l_simulate},
+                                       {"simulate_kernel", kernel_simulate},
+                                       {"decl", array_decl},
+                                       {"decode", artifact_decode},
                                        {NULL, NULL}};
   if (!c->mt_kernel) open_metatable(L, c);
   if (!c->mt_artifact) artifact_open(L, c);

@@ -101,11 +101,12 @@ Arena *lang_scratch_arena(lua_State *L, LangCtx *c);
 
 /* constants.c: a Lua value that may be a constant argument; false when it is not hashable. Strings stay the stack's. */
 bool constant_of(KernelCall *call, int i, ConstValue *out);
-void constant_push(lua_State *L, const ConstValue *v);
 
 void artifact_open(lua_State *L, LangCtx *c);
+/* lang_push_artifact of one whose reference is ours, which goes to the userdata. */
+void artifact_push_made(lua_State *L, LangCtx *c, const Artifact *a);
 void array_open(lua_State *L, LangCtx *c);
-int array_decl(lua_State *L); /* nki.decl */
+int array_decl(lua_State *L);      /* nki.decl */
 int artifact_decode(lua_State *L); /* nki.decode */
 int artifact_simulate(lua_State *L, LangCtx *c, const Artifact *a,
                       int first); /* arrays at first.. ; pushes the outputs */

@@ -20,6 +20,7 @@ static LKernel *self(lua_State *L, LangCtx *c) {
 static void begin(lua_State *L, KernelCall *call, FwArg *args) {
   LangCtx *c = lang_upctx(L);
   LKernel *k = self(L, c);
+  diag_clear(&c->diag); /* an error of memory inside lang_raise leaves one filled */
   *call =
       (KernelCall){.c = c, .k = k, .L = L, .kernel = 1, .first = 2, .args = args, .array = -1, .decl = -1, .tile = -1};
   kernel_bind(L, c, k, 1);
@@ -61,11 +62,7 @@ static const Artifact *specialize(KernelCall *call) {
     lua_error(call->L); /* unchanged, whatever it is */
   }
   if (!a) lang_raise(call->L, &c->diag);
-  artifact_release(c->held); /* of a call that an error left just here */
-  c->held = a;
-  lang_push_artifact(call->L, a);
-  c->held = NULL;
-  artifact_release(a);
+  artifact_push_made(call->L, c, a);
   return a;
 }
 

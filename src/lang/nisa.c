@@ -4,7 +4,7 @@
 
 #include "nl.h"
 
-enum { MAX_PARAMS = 24 };
+enum { MAX_PARAMS = 24, MAX_LIST = 64 };
 
 typedef struct Binding { /* of one call */
   lua_State *L;
@@ -73,8 +73,25 @@ static int64_t *ints_room(Binding *b, size_t n) {
   return ints;
 }
 
+/* A plain list with more entries than a shape can have. */
+static void long_list(Binding *b, int i, const IrParam *p, IrVal *out) {
+  size_t n = lua_rawlen(b->L, i);
+  int64_t *ints = ints_room(b, n);
+  for (size_t k = 0; k < n; k++) {
+    lua_rawgeti(b->L, i, (lua_Integer)k + 1);
+    if (!lang_to_int(b->L, -1, &ints[k])) wrong(b, -1, p->name, "a list of integers");
+    lua_pop(b->L, 1);
+  }
+  *out = (IrVal){.kind = V_INTS, .n = (uint32_t)n, .u.ints = ints};
+}
+
 static void list_value(Binding *b, int i, const IrParam *p, IrVal *out) {
   int64_t dims[IR_MAX_RANK];
+  i = lua_absindex(b->L, i);
+  if (lua_type(b->L, i) == LUA_TTABLE && lua_rawlen(b->L, i) > IR_MAX_RANK && lua_rawlen(b->L, i) <= MAX_LIST) {
+    long_list(b, i, p, out);
+    return;
+  }
   int n = lang_check_shape(b->L, i, func_name(b), p->name, dims);
   *out = (IrVal){.kind = V_NONE};
   if (n == 0) return;
@@ -226,11 +243,18 @@ static bool takes_list(const OpInfo *op, int k) {
   return kind == K_ints || kind == K_int_or_ints || kind == K_pairs || kind == K_tiles;
 }
 
+static bool is_keywords(Binding *b, int top) {
+  bool list = takes_list(b->op, top - 1);
+  if (!list && lua_rawlen(b->L, top) == 0 && !lua_getmetatable(b->L, top)) return true; /* nearly every call */
+  lua_settop(b->L, top);
+  return lang_is_keywords(b->L, top, list);
+}
+
 static void bind(Binding *b) {
   lua_State *L = b->L;
   int top = lua_gettop(L), n = b->op->nparams, npos = top;
   for (int k = 0; k < n; k++) b->v[k] = b->op->params[k].def;
-  bool kw = top > 0 && lua_type(L, top) == LUA_TTABLE && lang_is_keywords(L, top, takes_list(b->op, top - 1), func_name(b));
+  bool kw = top > 0 && lua_type(L, top) == LUA_TTABLE && is_keywords(b, top);
   if (kw) npos--;
   if (npos > n + 1) LANG_HERE(L, bind_surplus, func_name(b), n + 1, npos);
   for (int k = 0; k < npos && k < n; k++) value(b, k + 1, k);

@@ -6,6 +6,7 @@ typedef enum LoopKind { LOOP_TRACED, LOOP_DEVICE, LOOP_ORDER } LoopKind;
 typedef struct LLoop {
   LoopKind kind;
   uint64_t serial;
+  uint32_t loc;  /* of the call that made it */
   uint32_t id;   /* of the session; device loops: 0 until the first step */
   bool done;
   int64_t next, stop, step;
@@ -31,10 +32,13 @@ static LLoop *live_loop(lua_State *L, LangCtx *c) {
   return loop;
 }
 
-static int close_device(lua_State *L, LLoop *loop, bool failed) {
+/* Blames the line of the loop: that of the `break` is not known any more. */
+static int close_device(lua_State *L, LangCtx *c, LLoop *loop, bool failed) {
   if (loop->done || !loop->id || failed) return 0; /* after an error the loop stays open: the run is over */
   loop->done = true;
-  return LANG_HERE0(L, break_in_device_loop);
+  DIAG0(&c->diag, break_in_device_loop);
+  ir_diag_where(c->trace->m, loop->loc, c->trace->iter, &c->diag);
+  return lang_raise(L, &c->diag);
 }
 
 static int loop_close(lua_State *L) {
@@ -42,7 +46,7 @@ static int loop_close(lua_State *L) {
   LLoop *loop = to_loop(L, 1);
   bool failed = !lua_isnoneornil(L, 2), ok = true;
   if (!loop || !live(c, loop)) return 0;
-  if (loop->kind == LOOP_DEVICE) return close_device(L, loop, failed);
+  if (loop->kind == LOOP_DEVICE) return close_device(L, c, loop, failed);
   if (loop->kind == LOOP_TRACED)
     ok = tr_loop_close(c->trace, loop->id);
   else if (!loop->done)
@@ -59,6 +63,7 @@ static LLoop *push_loop(lua_State *L, const Call *call, LoopKind kind) {
   memset(loop, 0, sizeof *loop);
   loop->kind = kind;
   loop->serial = call->t->serial;
+  loop->loc = call->t->loc;
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &loop_mt) != LUA_TTABLE) {
     lua_pop(L, 1);
     lua_createtable(L, 0, 3);

@@ -13,8 +13,9 @@ double tensor_at(DType dtype, const void *data, int64_t i) {
   uint32_t u;
   float f;
   if (dtype == DT_int32) return memcpy(&s, p, sizeof s), s;
-  if (dtype == DT_uint32) return memcpy(&u, p, sizeof u), u;
-  cvt_load(dtype, p, 1, &f);
+  memcpy(&u, p, (size_t)dtype_bytes(dtype)); /* p may be aligned to nothing: it may lie in a file */
+  if (dtype == DT_uint32) return u;
+  cvt_load(dtype, &u, 1, &f);
   return f;
 }
 

@@ -152,17 +152,9 @@ Trace *lang_trace(lua_State *L) {
 
 int lang_raise_here(lua_State *L, Diag *d) {
   LangCtx *c = lang_ctx(L);
-  lua_Debug ar;
-  char name[NAME];
   if (c->trace && d->where.len == 0) {
     lang_locate_fast(L, c, c->trace);
     ir_diag_where(c->trace->m, c->trace->loc, c->trace->iter, d);
-  }
-  for (int level = 0; !c->trace && lua_getstack(L, level, &ar); level++) {
-    lua_getinfo(L, "Sl", &ar);
-    if (ar.currentline < 0 || own_source(ar.source)) continue;
-    diag_at(d, lang_relative("", ar.source, name, sizeof name), ar.currentline);
-    break;
   }
   return lang_raise(L, d);
 }

@@ -126,6 +126,14 @@ static inline bool acc_row_run(const Acc *a) { return a->nf == 0 || (a->nf == 1 
 /* All elements are one run. */
 static inline bool acc_flat(const Acc *a) { return acc_row_run(a) && (a->parts == 1 || a->pstride == a->free); }
 static inline char *acc_row(const Acc *a, int64_t part) { return a->p + part * a->pstride * a->bytes; }
+/* One partition of it; for acc_check and acc_mark only as long as it is not a copy (acc_guard). */
+static inline Acc acc_part(const Acc *a, int64_t part) {
+  Acc r = *a;
+  r.parts = 1;
+  r.off += part * a->pstride;
+  r.p += part * a->pstride * a->bytes;
+  return r;
+}
 static inline bool acc_flat_f32(const Acc *a) { return a->dt == DT_float32 && acc_flat(a); }
 int acc_lane(const Sim *s, const Acc *a);             /* partition of its first element */
 bool acc_vec(Sim *s, const IrTile *t, int64_t *rows); /* values of t->vec; rows has room for t->dim[0].count */
@@ -196,6 +204,24 @@ typedef struct Scalar1 { /* one step of tensor_scalar */
 void scalar_step(const Scalar1 *k, float operand, const float *in, float *out, int64_t n);
 void column_step(const Scalar1 *k, const Column *c, const float *in, float *out,
                  int64_t n); /* one element a partition */
+
+/* ---- accum.c: accumulator registers -------------------------------------------------------------------------------------- */
+typedef struct Accum { /* what one instruction does with them */
+  int engine;          /* whose: engine_scalar or engine_vector */
+  Alu op;
+  int cmd;      /* reduce_cmd */
+  bool negate;  /* what is read out */
+  int lane;     /* of the first partition */
+  int64_t parts;
+  Column init;       /* of load_reduce */
+  float part[LANES]; /* this instruction's elements, folded from the identity */
+} Accum;
+static inline bool accum_adds(int cmd) { return cmd != reduce_cmd_idle && cmd != reduce_cmd_reset; }
+Lanes *accum_lanes(Sim *s, const Accum *a);
+bool accum_begin(Sim *s, const Accum *a);                   /* reset, load, or go on with what is there */
+void accum_fold(Sim *s, const Accum *a);                    /* register = register op part */
+bool accum_read(Sim *s, const Accum *a, const IrVal *res);  /* into the (P,1) tile, if there is one */
+bool accum_run(Sim *s, const Accum *a, const IrVal *res);   /* the three */
 
 /* ---- report.c --------------------------------------------------------------------------------------------------------- */
 enum { SAY_UNWRITTEN = 1, SAY_RANGE = 2, SAY_PSUM = 4, SAY_LANE = 8, SAY_HINT = 16 };

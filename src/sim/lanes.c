@@ -212,6 +212,7 @@ float reduce_identity(Alu op) {
     case ALU_maximum:
       return -INFINITY;
     case ALU_minimum:
+    case ALU_abs_min:
       return INFINITY;
     default:
       return 0.0f;

@@ -154,14 +154,17 @@ void say_hint(Sim *s, const Acc *a, const char *param) {
 }
 
 bool say_output(Sim *s, const SimMem *m, const char *name) {
-  int64_t n = m->written.n, missing = n - bits_count(&m->written, 0, n), first = 0;
-  while (first < n && bits_test(&m->written, first)) first++;
-  int64_t per = dtype_bytes(m->dt) >> m->shift;
+  int64_t per = dtype_bytes(m->dt) >> m->shift, n = m->written.n / per, missing = 0, first = 0;
+  for (int64_t e = n; e-- > 0;) {
+    if (bits_count(&m->written, e * per, per) == per) continue;
+    missing++;
+    first = e;
+  }
   Text t;
   text_init(&t, s->alloc);
-  text_printf(&t, "output '%s': %lld of its %lld elements were never written, first ", name, (long long)(missing / per),
-              (long long)(n / per));
-  say_index(&t, m->ir, first / per);
+  text_printf(&t, "output '%s': %lld of its %lld elements were never written, first ", name, (long long)missing,
+              (long long)n);
+  say_index(&t, m->ir, first);
   if (say(s, m->ir->loc, &t, true)) return true;
   ir_diag_where(s->m, m->ir->loc, 0, s->d);
   return false;

@@ -72,12 +72,13 @@ static bool scan_func(SimSetup *u, const IrFunc *f, Plan *p) {
 /* ---- one buffer ------------------------------------------------------------------------------------------------------ */
 static bool is_narrow(DType dt) { return dtype_is_float(dt) && dt != DT_float32; }
 
-static void mem_init(const SimSetup *u, SimMem *m, const IrBuf *b, const Plan *p, bool may_widen) {
-  *m = (SimMem){.ir = b, .dt = b->dtype, .shift = p->shift[b->id]};
-  if (may_widen && u->imprecise && is_narrow(b->dtype) && !(p->flags[b->id] & HAS_VIEW)) {
-    m->dt = DT_float32;
-    m->shift = 2;
-  }
+/* Kept as float32 in an imprecise run: what no view looks at as bits. */
+static bool widens(const SimSetup *u, const IrBuf *b, uint8_t flags) {
+  return u->imprecise && is_narrow(b->dtype) && !(flags & HAS_VIEW);
+}
+
+static void mem_init(SimMem *m, const IrBuf *b, uint8_t shift, bool wide) {
+  *m = (SimMem){.ir = b, .dt = wide ? DT_float32 : b->dtype, .shift = wide ? 2 : shift};
   m->bytes = b->count * dtype_bytes(m->dt);
   m->written.n = m->started.n = m->bytes >> m->shift;
 }
@@ -99,40 +100,51 @@ static void mem_place(SimMem *m, char *p, bool storage) {
 }
 
 /* ---- arguments and shared tensors --------------------------------------------------------------------------------------- */
+/* What all programs say of one buffer that they share. */
+static void combine(uint8_t *shift, uint8_t *flags, const Plan *p, uint32_t id) {
+  if (p->shift[id] < *shift) *shift = p->shift[id];
+  *flags |= p->flags[id];
+}
+
 static void make_args(SimSetup *u) {
   const IrFunc *f = u->m->func[0];
   for (uint32_t i = 0; i < f->nargs; i++) {
-    bool written = false;
-    for (uint32_t k = 0; k < u->m->nfunc; k++) {
-      written |= (u->plan[k].flags[i] & IS_WRITTEN) != 0;
-      u->plan[0].flags[i] |= u->plan[k].flags[i];
-      if (u->plan[k].shift[i] < u->plan[0].shift[i]) u->plan[0].shift[i] = u->plan[k].shift[i];
-    }
-    mem_init(u, &u->arg[i], f->bufs[i], &u->plan[0], written);
+    uint8_t shift = 2, flags = 0;
+    for (uint32_t k = 0; k < u->m->nfunc; k++) combine(&shift, &flags, &u->plan[k], i);
+    bool written = flags & IS_WRITTEN;
+    mem_init(&u->arg[i], f->bufs[i], shift, written && widens(u, f->bufs[i], flags));
     u->arg[i].constant = !written;
     u->arg[i].keep = true;
     bits_fill(&u->arg[i].written);
   }
 }
 
-static void make_shared(SimSetup *u) {
-  for (uint32_t k = 0; k < u->m->nfunc; k++) {
-    const IrFunc *f = u->m->func[k];
-    for (uint32_t id = 0; id < f->nbufs; id++) {
-      const IrBuf *b = f->bufs[id];
-      if (b->shared_ordinal < 0 || b->kind != BUF_ALLOC) continue;
-      SimMem *m = &u->shared[b->shared_ordinal], mine;
-      mem_init(u, &mine, b, &u->plan[k], true);
-      if (!m->ir || mine.shift < m->shift || mine.dt != DT_float32) *m = mine;
-      m->keep = true;
-    }
-  }
+static bool is_shared(const IrBuf *b) { return b->kind == BUF_ALLOC && b->shared_ordinal >= 0; }
+
+static bool make_shared(SimSetup *u) {
+  uint8_t *shift = arena_newn(&u->arena, uint8_t, u->nshared), *flags = arena_newn(&u->arena, uint8_t, u->nshared);
+  if (u->arena.oom) return false;
+  memset(shift, 2, (size_t)u->nshared);
+  for (int pass = 0; pass < 2; pass++) /* collect, then make */
+    for (uint32_t k = 0; k < u->m->nfunc; k++)
+      for (uint32_t id = 0; id < u->m->func[k]->nbufs; id++) {
+        const IrBuf *b = u->m->func[k]->bufs[id];
+        if (!is_shared(b)) continue;
+        int32_t at = b->shared_ordinal;
+        if (pass == 0) {
+          combine(&shift[at], &flags[at], &u->plan[k], id);
+        } else if (!u->shared[at].ir) {
+          mem_init(&u->shared[at], b, shift[at], widens(u, b, flags[at]));
+          u->shared[at].keep = true;
+        }
+      }
+  return true;
 }
 
 static SimMem *run_mem(SimSetup *u, const IrFunc *f, uint32_t id) {
   const IrBuf *b = f->bufs[base_of(f, id)];
   if (b->kind == BUF_ARG) return &u->arg[b->id];
-  return b->shared_ordinal >= 0 && b->kind == BUF_ALLOC ? &u->shared[b->shared_ordinal] : NULL;
+  return is_shared(b) ? &u->shared[b->shared_ordinal] : NULL;
 }
 
 static int32_t alias_of(const IrModule *m, uint32_t operand) {
@@ -275,12 +287,12 @@ static bool plan_func(SimSetup *u, const IrFunc *f, Plan *p) {
   for (uint32_t id = 0; id < f->nbufs; id++) {
     const IrBuf *b = f->bufs[id];
     if (b->kind == BUF_CONST) {
-      mem_init(u, &p->mem[id], b, p, false);
+      mem_init(&p->mem[id], b, p->shift[id], false);
       p->mem[id].home = p->mem[id].data = (char *)(uintptr_t)b->data; /* never written: constant */
       p->mem[id].constant = p->mem[id].keep = true;
       bits_fill(&p->mem[id].written);
     } else if (is_private(b)) {
-      mem_init(u, &p->mem[id], b, p, true);
+      mem_init(&p->mem[id], b, p->shift[id], widens(u, b, p->flags[id]));
     }
   }
   return plan_layout(u, f, p);
@@ -299,7 +311,7 @@ static bool build(SimSetup *u) {
   u->shared = arena_newn(&u->arena, SimMem, u->nshared);
   if (u->arena.oom) return false;
   make_args(u);
-  make_shared(u);
+  if (!make_shared(u)) return false;
   bind_storage(u);
   u->front = front_room(u);
   int64_t most = 0;

@@ -112,15 +112,14 @@ typedef struct Range {
   Column bound[2];
   float *index, *keep[2]; /* rows */
   float other;
-  bool reduce;
-  float max[LANES];
+  Accum acc;
 } Range;
 
 static void range_row(void *ctx, int64_t part, const float *const in[], float *out, int64_t n) {
   Range *r = ctx;
   for (int k = 0; k < 2; k++) vm_binary_s(r->cmp[k], r->index, column_at(&r->bound[k], part), r->keep[k], n);
   for (int64_t i = 0; i < n; i++) out[i] = r->keep[0][i] != 0.0f && r->keep[1][i] != 0.0f ? in[0][i] : r->other;
-  if (r->reduce) r->max[part] = vm_reduce(VR_maximum, out, n, -__builtin_inff());
+  if (accum_adds(r->acc.cmd)) r->acc.part[part] = vm_reduce(VR_maximum, out, n, -__builtin_inff());
 }
 
 static bool range_rows(Sim *s, Range *r, int64_t n, double start) {
@@ -133,37 +132,42 @@ static bool range_rows(Sim *s, Range *r, int64_t n, double start) {
   return true;
 }
 
-static bool range_lanes(Sim *s, const Range *r, int cmd, int lane, int64_t parts) {
-  for (int64_t p = 0; p < parts && cmd != reduce_cmd_idle; p++) {
-    float *reg = &s->vector.v[lane + p];
-    bool *set = &s->vector.set[lane + p];
-    bool carry = cmd == reduce_cmd_reduce;
-    if (carry && !*set && !say_lane(s, "Vector", lane + (int)p)) return false;
-    if (!carry || !*set) *reg = -__builtin_inff();
-    *set = true;
-    if (r->reduce) *reg = vm_op(VM_maximum, *reg, r->max[p]);
-  }
-  return true;
-}
-
 bool sim_range_select(Sim *s, const Args_range_select *a) {
   Acc x, dst;
   Range r = {.cmp = {alu_vm((Alu)a->comp_op0.u.i), alu_vm((Alu)a->comp_op1.u.i)},
              .other = (float)a->on_false_value.u.num};
-  int cmd = (int)a->reduce_cmd.u.i;
-  r.reduce = cmd == reduce_cmd_reduce || cmd == reduce_cmd_reset_reduce;
+  r.acc = (Accum){.engine = engine_vector, .op = ALU_maximum, .cmd = (int)a->reduce_cmd.u.i};
   if (!acc_src(s, a->on_true_tile.u.tile, &x) || !column_load(s, &a->bound0, 0, &r.bound[0]) ||
       !column_load(s, &a->bound1, 0, &r.bound[1]) || !acc_dst(s, a->dst.u.tile, &dst) ||
       !range_rows(s, &r, x.free, a->range_start.u.num))
     return false;
-  int lane = acc_lane(s, &x);
-  if (!each(s, &(Each){&dst, {&x}, 1, true, range_row, &r, NULL}) || !range_lanes(s, &r, cmd, lane, x.parts))
+  r.acc.lane = acc_lane(s, &x);
+  r.acc.parts = x.parts;
+  return each(s, &(Each){&dst, {&x}, 1, true, range_row, &r, NULL}) && accum_run(s, &r.acc, &a->reduce_res);
+}
+
+/* ---- select_reduce ------------------------------------------------------------------------------------------------------------- */
+typedef struct Select {
+  bool reverse;
+  Column other;
+  Accum acc;
+} Select;
+
+static void select_row(void *ctx, int64_t part, const float *const in[], float *out, int64_t n) {
+  Select *k = ctx;
+  float other = column_at(&k->other, part);
+  for (int64_t i = 0; i < n; i++) out[i] = (in[0][i] != 0.0f) != k->reverse ? in[1][i] : other;
+  if (accum_adds(k->acc.cmd)) k->acc.part[part] = vm_reduce(VR_maximum, out, n, -__builtin_inff());
+}
+
+bool sim_select_reduce(Sim *s, const Args_select_reduce *a) {
+  Acc pred, x, dst;
+  Select k = {.reverse = a->reverse_pred.u.i != 0};
+  k.acc = (Accum){.engine = engine_vector, .op = ALU_maximum, .cmd = (int)a->reduce_cmd.u.i};
+  if (!acc_src(s, a->predicate.u.tile, &pred) || !acc_src(s, a->on_true.u.tile, &x) ||
+      !column_load(s, &a->on_false, 0, &k.other) || !acc_dst(s, a->dst.u.tile, &dst))
     return false;
-  if (a->reduce_res.kind != V_TILE) return true;
-  for (int64_t p = 0; p < x.parts; p++) {
-    if (s->vector.set[lane + p]) continue;
-    s->vector.v[lane + p] = -__builtin_inff();
-    if (!say_lane(s, "Vector", lane + (int)p)) return false;
-  }
-  return column_store(s, a->reduce_res.u.tile, s->vector.v + lane);
+  k.acc.lane = acc_lane(s, &x);
+  k.acc.parts = x.parts;
+  return each(s, &(Each){&dst, {&pred, &x}, 2, true, select_row, &k, NULL}) && accum_run(s, &k.acc, &a->reduce_res);
 }

@@ -65,12 +65,16 @@ static bool check_closed(Trace *t) {
   for (const TrLoop *loop = t->loop; loop; loop = loop->up) {
     const IrLoc *at = &t->m->locs[loop->loc];
     const char *what = loop->kind >= TR_DYNAMIC ? "a device loop" : "a loop";
-    if (loop->kind >= TR_DYNAMIC)
-      return DIAG(t->d, loop_left_open, what, loop->loc ? at->file : "?", loop->loc ? at->line : 0);
+    if (loop->kind < TR_DYNAMIC) continue;
+    DIAG(t->d, loop_left_open, what, loop->loc ? at->file : "?", loop->loc ? at->line : 0);
+    ir_diag_where(t->m, loop->loc, 0, t->d);
+    return false;
   }
   if (i->reorder) {
     const IrLoc *at = &t->m->locs[i->reorder_loc];
-    return DIAG(t->d, no_reorder_open, i->reorder_loc ? at->file : "?", i->reorder_loc ? at->line : 0);
+    DIAG(t->d, no_reorder_open, i->reorder_loc ? at->file : "?", i->reorder_loc ? at->line : 0);
+    ir_diag_where(t->m, i->reorder_loc, 0, t->d);
+    return false;
   }
   return true;
 }
