@@ -301,8 +301,8 @@ describe("B80: an access out of range", function()
     end)
     local e = raises("err_tensor_access_out_of_bound", text, function() k(x:copy()) end)
     assert.truthy(e.message:find("o[16,128]", 1, true), e.message)
-    assert.truthy(e.where:find("in the iteration with value 2 of the loop at users_spec.lua:", 1, true), e.where)
-    assert.equal("users_spec.lua", e.file)
+    assert.truthy(e.where:find("in the iteration with value 2 of the loop at users_calls_spec.lua:", 1, true), e.where)
+    assert.equal("users_calls_spec.lua", e.file)
     assert.equal(debug.getinfo(access, "S").linedefined, e.line)
   end
 

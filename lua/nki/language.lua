@@ -1,6 +1,6 @@
 -- The functions of nki.language that are compositions of others. The chunk is given fail(id, message) and
 -- define(name, parameters, required, lists, body): a function whose arguments are bound as every nl function's are.
-local _, define = ...
+local fail, define = ...
 
 return function(nl)
   local f32 = "float32"
@@ -50,4 +50,51 @@ return function(nl)
       end
       return nl.multiply(y, w, dtype or x.dtype)
     end)
+
+  nl.rand = define("nl.rand", {"shape", "dtype", "buffer", "name"}, 2, {1}, function(shape, dtype, buffer, name)
+    local nisa = require "nki.isa"
+    local out = nl.ndarray(shape, dtype, {buffer = buffer, name = name})
+    if nisa.get_nc_version() == nisa.nc_version.gen4 then
+      nisa.rand2(out, 0.0, 1.0)
+    else
+      local bits = nl.ndarray(shape, "uint32")
+      nisa.rng(bits)
+      nisa.tensor_scalar(bits, bits, nl.right_shift, 8) -- 24 bits: exact in f32
+      nisa.tensor_scalar(out, bits, nl.multiply, 2.0 ^ -24)
+    end
+    return out
+  end)
+
+  nl.random_seed = define("nl.random_seed", {"seed"}, 1, {}, function(seed)
+    require "nki.isa".set_rng_seed(seed)
+  end)
+
+  nl.dropout = define("nl.dropout", {"x", "rate", "dtype"}, 2, {}, function(x, rate, dtype)
+    local out = nl.ndarray(x.shape, x.dtype)
+    require "nki.isa".dropout(out, x, rate)
+    if dtype and dtype ~= x.dtype then
+      return nl.copy(out, dtype)
+    end
+    return out
+  end)
+
+  nl.gather_flattened = define("nl.gather_flattened", {"data", "indices", "axis", "dtype"}, 2, {},
+    function(data, indices, axis, dtype)
+      if (axis or 0) ~= 0 then
+        fail("bind_value", "nl.gather_flattened: parameter 'axis' is " .. tostring(axis) .. "; partitions, axis 0, are the only choice")
+      end
+      local out = nl.ndarray(indices.shape, data.dtype)
+      require "nki.isa".nc_n_gather(out, data, indices)
+      if dtype and dtype ~= data.dtype then
+        return nl.copy(out, dtype)
+      end
+      return out
+    end)
+
+  nl.shared_identity_matrix = define("nl.shared_identity_matrix", {"n", "dtype", "dst"}, 1, {}, function(n, dtype, dst)
+    dtype = dtype or "uint8"
+    local out = dst or nl.ndarray({n, n}, dtype)
+    require "nki.isa".affine_select(out, {{-1, n}}, 1, nl.ones({n, n}, dtype), 0.0, nl.equal)
+    return out
+  end)
 end

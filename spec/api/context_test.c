@@ -303,6 +303,9 @@ static void another_thread_stops_a_script(void **state) {
   stops(c,
         "while true do local t = {} for i = 1, 100 do t[i] = coroutine.wrap(function() coroutine.yield() end) t[i]() "
         "end end");
+  /* Also the coroutine between the main one and the one that runs. */
+  stops(c,
+        "coroutine.wrap(function() while true do pcall(coroutine.wrap(function() while true do end end)) end end)()");
   nkl_interrupt(c); /* with nothing running, the next call is stopped */
   assert_int_equal(load(c, "while true do end"), NKL_ERR_CANCELLED);
   load_ok(c, "return 1");

@@ -186,6 +186,7 @@ static void patterns_address_the_storage(void **state) {
   r = ap(&x, h, (ViewAp){.vec = idx}, 2, (int64_t[]){999, 4, 1, 3}); /* the leading stride is ignored */
   assert_int_equal(r->dim[0].stride, 6);
   FAILS(&x, ap(&x, h, (ViewAp){.vec = idx}, 2, (int64_t[]){6, 5, 1, 3}), view_ap_vector, "4 rows");
+  FAILS(&x, ap(&x, h, (ViewAp){.vec = idx, .indirect_dim = 9}, 2, (int64_t[]){6, 4, 1, 3}), view_dim, "no dimension 9");
   FAILS(&x, ap(&x, h, (ViewAp){.vec = idx, .scalar_idx = 1}, 2, (int64_t[]){6, 4, 1, 3}), view_one_dynamic, "h[10,6]");
   FAILS(&x, ap(&x, h, (ViewAp){.vec = idx, .indirect_dim = 1}, 2, (int64_t[]){6, 4, 1, 3}), view_vector_dim, "not 1");
   fix_close(&x);

@@ -116,6 +116,7 @@ describe("indexing", function()
       for i in nl.dynamic_range(3) do nl.load(a[nl.ds(i, 129)]) end
     end)
     assert.equal("err_tensor_access_out_of_bound", e.id)
+    assert.truthy(e:find("nl.ds of 129 elements in axis 0", 1, true), tostring(e))
     e = kernel.error_of(function(_, a)
       for i in nl.dynamic_range(3) do nl.load(a[{nl.ds(i, 1), nl.ds(i, 1)}]) end
     end)

@@ -157,6 +157,8 @@ describe("device loops", function()
     end)
     local _, loops = art.ir:gsub('"scf.while"', "")
     assert.equal(2, loops)
+    local _, moves = art.ir:gsub('"nisa.register_move"', "")
+    assert.equal(4, moves, art.ir) -- a body that returns its own register needs none
   end)
 
   -- {what, id, text, body}

@@ -342,8 +342,9 @@ describe("movement", function()
     assert.equal("err_expected_in_hbm", kernel.error_of(function(t) nl.load(t) end).id)
     assert.equal("err_expected_in_hbm", kernel.error_of(function(t) nl.store(t, t) end).id)
     assert.equal("err_shape_mismatch", kernel.error_of(function(t, _, out) nl.store(out["0:64"], t) end).id)
-    assert.equal("err_unsupported_memory", kernel.error_of(function(t, _, out) nl.store(out[{{0, 64}}], nl.matmul(t,
-      t, true)) end).id)
+    local e = kernel.error_of(function(t, _, out) nl.store(out[{{0, 64}}], nl.matmul(t, t, true)) end)
+    assert.equal("err_unsupported_memory", e.id)
+    assert.truthy(e:find("nl.copy brings it there", 1, true), tostring(e))
     assert.equal("err_bind_value", kernel.error_of(function(_, h) nl.load(h[0]) end).id)
   end)
 

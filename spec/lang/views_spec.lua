@@ -49,6 +49,10 @@ describe("views", function()
     {"expand_dim at the end", "{128, 64, 1}", function(t) return t:expand_dim(-1) end},
     {"squeeze_dim", "{128, 64}", function(t) return t:expand_dim(1):squeeze_dim(1) end},
     {"permute", "{128, 16, 4}", function(t) return t:reshape({128, 4, 16}):permute {0, 2, 1} end},
+    {"permute from the end", "{128, 16, 4}", function(t) return t:reshape({128, 4, 16}):permute {0, -1, 1} end},
+    {"rearrange of two groups", "{128, 2, 4, 8, 1}", function(t)
+      return t:reshape({128, 16, 4}):rearrange("p (a b) (c d) -> p a c b d", {a = 2, d = 1})
+    end},
     {"broadcast", "{128, 3, 64}", function(t) return t:expand_dim(1):broadcast(1, 3) end},
     {"view", "{128, 256}", function(t) return t:view(nl.uint8) end},
     {"reinterpret_cast", "{128, 128}", function(t) return t:reinterpret_cast(nl.bfloat16) end},

@@ -79,11 +79,24 @@ describe("locations", function()
     assert.equal(5, n)
   end)
 
+  it("tell apart what stands on one line", function()
+    local art = kernel.trace(function(t)
+      local function helper() nisa.memset(t, 1) end nisa.memset(t, 2) helper() nisa.memset(t, 3)
+    end)
+    local got = locs(art, "memset")
+    assert.equal(got[1], got[3])
+    assert.are_not.equal(got[1], got[2])
+  end)
+
   it("mark frames lost to a tail call", function()
-    local function inner(t) nisa.tensor_copy(t, nl.add) end
-    local function outer(t) return inner(t) end
-    local e = kernel.error_of(function(t) outer(t) end)
+    local function inner(t, src) nisa.tensor_copy(t, src) end
+    local function outer(t, src) return inner(t, src) end
+    local e = kernel.error_of(function(t) outer(t, nl.add) end)
     assert.truthy((e.where .. tostring(e)):find("(tail call)", 1, true), e.where)
+    e = kernel.error_of(function(t) inner(t, t) outer(t, nl.add) end) -- the same lines, once without
+    assert.truthy((e.where .. tostring(e)):find("(tail call)", 1, true), e.where)
+    e = kernel.error_of(function(t) outer(t, t) inner(t, nl.add) end)
+    assert.falsy((e.where .. tostring(e)):find("(tail call)", 1, true), e.where)
   end)
 
   it("work inside coroutines of the kernel", function()

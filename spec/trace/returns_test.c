@@ -52,6 +52,14 @@ static void memory_of_outputs(void **state) {
   bad = tensor(&x, SP_sbuf, DT_float32, 128, 64);
   assert_false(tr_return(x.t, &bad, 1, false));
   assert_fails(&x, io_space, "is in sbuf");
+  static const float zeros[2];
+  const int64_t shape[2] = {1, 2};
+  IrBufSpec table = {
+      .space = SP_shared_hbm, .dtype = DT_float32, .rank = 2, .shape = shape, .name = "table", .data = zeros};
+  bad = tr_constant(x.t, &table);
+  assert_non_null(bad);
+  assert_false(tr_return(x.t, &bad, 1, false));
+  assert_fails(&x, output_constant, "'table', is a constant");
   bench_close(&x);
 }
 

@@ -31,5 +31,11 @@ bool check_local_gather(const IrCheck *c);
 bool check_sequence_bounds(const IrCheck *c);
 bool check_nonzero_with_count(const IrCheck *c);
 bool check_topk(const IrCheck *c);
+bool check_dma_compute(const IrCheck *c);
+bool check_rng(const IrCheck *c);
+bool check_dropout(const IrCheck *c);
+bool check_rand_state(const IrCheck *c);
+bool check_quantize_mx(const IrCheck *c);
+bool check_nc_matmul_mx(const IrCheck *c);
 bool check_sim_binary(const IrCheck *c);
 #endif

@@ -94,3 +94,59 @@ bool check_dma_transpose(const IrCheck *c) {
   if (!check_dge(c, mode, dst, src)) ok = false;
   return (mode != dge_mode_hwdge || check_hwdge_transpose(c, src)) && ok;
 }
+
+/* ---- dma_compute */
+
+/* Rows picked by a vector offset: two sources, one of them indexed; dst is that very view, or one partition per row. */
+static bool compute_rows(const IrCheck *c, const Args_dma_compute *a, const IrTile *rows) {
+  const IrTile *dst = a->dst.u.tile, *const *src = a->srcs.u.tiles;
+  Say s, t;
+  if (a->srcs.n != 2) return BAD(c, instruction_invalid, "with a vector offset there are exactly two srcs");
+  const IrTile *other = src[0] == rows ? src[1] : src[0];
+  if (other->vec) return BAD(c, instruction_invalid, "only one of srcs may have a vector offset");
+  bool ok = true;
+  if (!a->unique_indices.u.i)
+    ok = BAD(c, argument_value, "unique_indices", "false", "rows that are picked twice cannot be summed");
+  const IrTile *on_chip[2] = {other, dst->vec ? NULL : dst};
+  for (int i = 0; i < 2; i++) {
+    const IrTile *x = on_chip[i];
+    if (!x || (buf_of(c, x)->space == SP_sbuf && tile_parts(x) == tile_parts(rows) && tile_free(x) == tile_free(rows)))
+      continue;
+    ok = BAD(c, shape_required, i ? "dst" : "the src without an offset", "one partition in sbuf per picked row",
+             text_of(c, x, &s));
+  }
+  if (dst->vec && !tile_equal(dst, rows))
+    ok = BAD(c, instruction_invalid, "dst with a vector offset must be the same view as the src that has one");
+  if (dst->dyn || other->dyn) {
+    text_of(c, dst->dyn ? dst : other, &t);
+    ok = BAD(c, dynamic_offset, dst->dyn ? "dst" : "srcs", "run-time", t.s);
+  }
+  return ok;
+}
+
+static bool compute_scales(const IrCheck *c, const Args_dma_compute *a) {
+  if (a->scales.kind == V_NONE) return true;
+  bool ok = a->scales.n == a->srcs.n || BAD(c, instruction_invalid, "scales has one number for each of srcs");
+  for (uint32_t i = 0; i < a->scales.n; i++)
+    if (a->scales.u.ints[i] != 1) return BAD(c, instruction_invalid, "every number of scales must be 1");
+  return ok;
+}
+
+bool check_dma_compute(const IrCheck *c) {
+  const Args_dma_compute *a = ARGS(dma_compute, c->ins);
+  const IrTile *dst = a->dst.u.tile, *rows = NULL;
+  Say s, t;
+  if (a->srcs.n < 1 || a->srcs.n > 16) return BAD(c, instruction_invalid, "srcs has 1 to 16 tensors");
+  bool ok = compute_scales(c, a);
+  for (uint32_t i = 0; i < a->srcs.n; i++) {
+    const IrTile *x = a->srcs.u.tiles[i];
+    if (x->vec && !rows) rows = x;
+    if (tile_count(x) != tile_count(dst))
+      ok = BAD(c, num_elements_mismatch, "dst", LL(tile_count(dst)), "", "srcs", LL(tile_count(x)),
+               text_of(c, dst, &s), text_of(c, x, &t));
+  }
+  if (a->oob_mode.u.i == oob_mode_skip && !rows)
+    ok = BAD(c, argument_value, "oob_mode", "skip", "it needs a src with a vector offset");
+  if (!rows && dst->vec) return BAD(c, instruction_invalid, "dst has a vector offset and none of srcs has one");
+  return (!rows || compute_rows(c, a, rows)) && ok;
+}

@@ -15,6 +15,10 @@ static int64_t add_sat(int64_t a, int64_t b) {
 static int64_t func_macs(const IrFunc *f) {
   int64_t sum = 0;
   for (uint32_t i = 0; i < f->nins; i++) {
+    if (f->ins[i]->op == OP_nc_matmul_mx) { /* four numbers to a container */
+      const Args_nc_matmul_mx *x = ARGS(nc_matmul_mx, f->ins[i]);
+      sum = add_sat(sum, mul_sat(4, mul_sat(tile_count(x->stationary.u.tile), tile_free(x->moving.u.tile))));
+    }
     if (f->ins[i]->op != OP_nc_matmul) continue;
     const Args_nc_matmul *a = ARGS(nc_matmul, f->ins[i]);
     if (a->is_transpose.u.i) continue;
@@ -40,14 +44,14 @@ int64_t ir_mac_count(const IrModule *m) {
 
 /* ---- equality: same text and same locations */
 
-static bool same_tile(const IrTile *a, const IrTile *b) {
+bool tile_equal(const IrTile *a, const IrTile *b) {
   if (a == b) return true;
   if (a->buf != b->buf || a->rank != b->rank || a->offset != b->offset || a->dyn != b->dyn ||
       a->dyn_max != b->dyn_max || a->vec_dim != b->vec_dim || (a->vec == NULL) != (b->vec == NULL))
     return false;
   for (int i = 0; i < a->rank; i++)
     if (a->dim[i].stride != b->dim[i].stride || a->dim[i].count != b->dim[i].count) return false;
-  return !a->vec || same_tile(a->vec, b->vec);
+  return !a->vec || tile_equal(a->vec, b->vec);
 }
 
 static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
@@ -56,7 +60,7 @@ static bool same_val(const IrVal *a, const IrVal *b) {
   if (a->kind != b->kind || a->n != b->n) return false;
   switch (a->kind) {
     case V_TILE:
-      return same_tile(a->u.tile, b->u.tile);
+      return tile_equal(a->u.tile, b->u.tile);
     case V_NUM:
       return memcmp(&a->u.num, &b->u.num, sizeof a->u.num) == 0;
     case V_INT:
@@ -67,7 +71,7 @@ static bool same_val(const IrVal *a, const IrVal *b) {
       return a->n == 0 || memcmp(a->u.ints, b->u.ints, 2 * a->n * sizeof *a->u.ints) == 0;
     case V_TILES:
       for (uint32_t i = 0; i < a->n; i++)
-        if (!same_tile(a->u.tiles[i], b->u.tiles[i])) return false;
+        if (!tile_equal(a->u.tiles[i], b->u.tiles[i])) return false;
       return true;
     case V_REG:
       return a->u.reg == b->u.reg;

@@ -52,6 +52,9 @@ int ir_engine(const IrFunc *f, const IrIns *ins) {
       return pick_tensor_scalar(ARGS(tensor_scalar, ins));
     case OP_nc_transpose:
       return pick_transpose(f, ARGS(nc_transpose, ins));
+    case OP_rand_set_state:
+    case OP_rand_get_state:
+      return engine_gpsimd;
     default:
       return mask & EM_VECTOR ? engine_vector : only_engine(mask);
   }

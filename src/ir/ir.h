@@ -178,6 +178,7 @@ typedef struct IrParam {
   uint32_t dtypes[3]; /* tiles: mask of DM() per generation 2, 3, 4 */
   bool dynamic;       /* may be a view with a run-time scalar offset */
   bool vector;        /* may be a view with a vector offset */
+  bool scale;         /* starts at partition 0, 4, 8 or 12 of any 32: the scales of packed tiles */
   uint64_t set;       /* K_alu: mask of AM(id); K_enum: EnumType */
   double lo, hi;      /* K_int, K_number: legal range */
   Gen gen;
@@ -369,6 +370,8 @@ int64_t view_ap_scale(const IrFunc *f, const IrTile *t, int indirect_dim);
 /* Reinterpretation: needs a BUF_VIEW buffer of the new dtype in f (made by the caller with view_cast_shape). */
 bool view_cast_shape(ViewCtx *c, const IrTile *t, DType to, int64_t shape[IR_MAX_RANK], int *rank);
 const IrTile *view_cast(ViewCtx *c, const IrTile *t, const IrBuf *newbuf);
+/* The same elements, chosen in the same way. */
+bool tile_equal(const IrTile *a, const IrTile *b);
 bool tile_is_contiguous(const IrFunc *f, const IrTile *t);
 /* "t[128,512] bfloat16 in sbuf" for messages. */
 void tile_describe(const IrFunc *f, const IrTile *t, Text *out);

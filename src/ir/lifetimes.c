@@ -9,7 +9,10 @@ void ins_each_buf(const IrFunc *f, const IrIns *ins, void (*use)(void *ctx, uint
     const IrVal *v = &ins->v[i];
     if (v->kind == V_REG) use(ctx, v->u.reg);
     if (v->kind == V_TILES)
-      for (uint32_t k = 0; k < v->n; k++) use(ctx, v->u.tiles[k]->buf);
+      for (uint32_t k = 0; k < v->n; k++) {
+        use(ctx, v->u.tiles[k]->buf);
+        if (v->u.tiles[k]->vec) use(ctx, v->u.tiles[k]->vec->buf);
+      }
     if (v->kind != V_TILE) continue;
     use(ctx, v->u.tile->buf);
     if (v->u.tile->vec) use(ctx, v->u.tile->vec->buf);

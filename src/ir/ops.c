@@ -30,6 +30,7 @@
 #define ONG(sp, d2, d3, d4) .spaces = (sp), .dtypes = {(d2), (d3), (d4)}, .dynamic = true
 #define ON(sp, dt) ONG(sp, dt, dt, dt)
 #define ONV(sp, dt) ONG(sp, dt, dt, dt), .vector = true
+#define ONS(sp, dt) ONG(sp, dt, dt, dt), .scale = true
 #define ALUS(mask) .set = (mask)
 #define OF(type) .set = ET_##type
 #define IN(a, b) .lo = (a), .hi = (b)

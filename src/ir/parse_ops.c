@@ -189,10 +189,16 @@ static bool indirect_dim(RowOp *r, uint32_t k, uint32_t n, int *out) {
   return true;
 }
 
-static Mem *target_of(RowOp *r, const Mem *vec) {
-  for (uint32_t i = 0; i < r->nmem; i++)
-    if (r->mem[i].param == vec->param && !r->mem[i].vector) return &r->mem[i];
-  return NULL;
+/* Does this index tensor pick rows of m? Of a list of tensors it is the one in hbm. */
+static bool picks(const RowOp *r, const Mem *vec, const Mem *m) {
+  return vec->vector && !m->vector && vec->param == m->param &&
+         (param_of(r, m)->kind != K_tiles || space_is_hbm(r->x->f->bufs[m->buf->id]->space));
+}
+
+static int count_targets(const RowOp *r, const Mem *vec) {
+  int n = 0;
+  for (uint32_t i = 0; i < r->nmem; i++) n += picks(r, vec, &r->mem[i]);
+  return n;
 }
 
 /* Index tensors are attached in the order of the tensors they index, which is also that of indirect_dim. */
@@ -203,9 +209,11 @@ static bool attach_vectors(RowOp *r, uint32_t n) {
                     "indirect_dim is given, but no operand has the role of an index tensor");
   for (uint32_t i = 0; n && i < r->nmem; i++) {
     Mem *m = &r->mem[i], *vec = NULL;
-    for (uint32_t j = 0; !m->vector && j < r->nmem; j++)
-      if (r->mem[j].vector && r->mem[j].param == m->param) vec = &r->mem[j];
-    if (m->vector && !target_of(r, m)) return op_error(r, m->at, "this index tensor belongs to no operand");
+    for (uint32_t j = 0; j < r->nmem; j++)
+      if (picks(r, &r->mem[j], m)) vec = &r->mem[j];
+    int targets = m->vector ? count_targets(r, m) : 1;
+    if (targets == 0) return op_error(r, m->at, "this index tensor belongs to no operand");
+    if (targets > 1) return op_error(r, m->at, "this index tensor could belong to several tensors in hbm");
     if (!vec) continue;
     if (r->x->f->bufs[vec->buf->id]->space == SP_reg) return op_error(r, vec->at, "an index tensor is no register");
     m->tile->vec = tile_of(r, vec);
@@ -221,9 +229,7 @@ static bool make_tiles(RowOp *r) {
     Mem *m = &r->mem[i];
     bool indirect = false;
     for (uint32_t j = 0; vectors && !m->vector && j < r->nmem; j++)
-      indirect = indirect || (r->mem[j].vector && r->mem[j].param == m->param);
-    if (indirect && param_of(r, m)->kind == K_tiles)
-      return op_error(r, m->at, "a list of tensors has no index tensors");
+      indirect = indirect || picks(r, &r->mem[j], m);
     if (!make_tile(r, m, indirect)) return false;
   }
   return attach_vectors(r, vectors);
@@ -232,12 +238,12 @@ static bool make_tiles(RowOp *r) {
 /* All tensors of one role, in operand order. */
 static bool place_list(RowOp *r, const Mem *m, IrVal *v) {
   uint32_t n = 0;
-  for (uint32_t i = 0; i < r->nmem; i++) n += r->mem[i].param == m->param;
+  for (uint32_t i = 0; i < r->nmem; i++) n += r->mem[i].param == m->param && !r->mem[i].vector;
   const IrTile **list = arena_newn(&r->x->m->arena, const IrTile *, n);
   if (!list) return DIAG0(r->x->d, nomem);
   *v = (IrVal){V_TILES, n, {.tiles = list}};
   for (uint32_t i = 0; i < r->nmem; i++)
-    if (r->mem[i].param == m->param) *list++ = tile_of(r, &r->mem[i]);
+    if (r->mem[i].param == m->param && !r->mem[i].vector) *list++ = tile_of(r, &r->mem[i]);
   return true;
 }
 

@@ -56,7 +56,7 @@ static bool bad_column(const IrCheck *c, const IrParam *p, const IrTile *t) {
 static bool bad_start(const IrCheck *c, const IrParam *p, const IrTile *t, int64_t first) {
   Say s;
   int64_t n = tile_parts(t);
-  const char *legal = n > 64 ? "0 only" : n > 32 ? "0 or 64" : "0, 32, 64 or 96";
+  const char *legal = p->scale ? "0, 4, 8 or 12 of any 32" : n > 64 ? "0 only" : n > 32 ? "0 or 64" : "0, 32, 64 or 96";
   return BAD(c, start_partition, p->name, LL(first), LL(n), legal, text_of(c, t, &s));
 }
 
@@ -82,7 +82,7 @@ static bool check_compute_tile(const IrCheck *c, const IrParam *p, const IrTile 
   bool ok = true;
   Say s;
   int64_t first = b->part + (t->whole ? 0 : t->offset / buf_row(b)), n = tile_parts(t);
-  if (first && !start_is_legal(first, n)) ok = bad_start(c, p, t, first);
+  if (first && !(p->scale ? first % 32 % 4 == 0 && first % 32 <= 12 : start_is_legal(first, n))) ok = bad_start(c, p, t, first);
   if (c->engine != engine_tensor) {
     int64_t most = b->space == SP_psum ? 4096 : 65536, count = tile_free(t);
     char what[64];

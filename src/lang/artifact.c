@@ -282,12 +282,12 @@ void artifact_open(lua_State *L, LangCtx *c) {
   luaL_newlib(L, methods);
   lua_pushcclosure(L, l_index, 1);
   lua_setfield(L, -2, "__index");
-  c->mt_artifact = lua_topointer(L, -1);
   lua_newtable(L);
   lua_createtable(L, 0, 1);
   lua_pushliteral(L, "v");
   lua_setfield(L, -2, "__mode");
   lua_setmetatable(L, -2);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &artifacts_key);
+  c->mt_artifact = lua_topointer(L, -1); /* last: all is there */
   lua_pop(L, 1);
 }

@@ -123,8 +123,8 @@ static void walk_userdata(lua_State *L, LangCtx *c, int i) {
   }
   const LArray *a = lang_to_array(L, i);
   if (a) {
-    put_type(k, 'A', a->dtype, a->rank, a->shape);
-    put_raw(k, a->data, a->nbytes);
+    put_type(k, a->data ? 'A' : 'F', a->dtype, a->rank, a->shape); /* F: freed */
+    if (a->data) put_raw(k, a->data, a->nbytes);
     return;
   }
   const LDecl *d = lang_to_decl(L, i);

@@ -19,6 +19,7 @@ typedef struct Defined {
   BindSpec spec;
   const char *names[16];
   bool required[16];
+  bool tile; /* the first argument is one: it is called x or data */
 } Defined;
 
 static int defined_call(lua_State *L) {
@@ -26,7 +27,7 @@ static int defined_call(lua_State *L) {
   const Defined *d = lua_touserdata(L, lua_upvalueindex(2));
   if (!c->trace) lang_need_trace(L, c, d->spec.func);
   lang_bind(L, &d->spec);
-  if (!lang_tile_at(L, 1)) lang_kind_error(L, 1, d->spec.func, d->spec.names[0], "a tile");
+  if (d->tile && !lang_tile_at(L, 1)) lang_kind_error(L, 1, d->spec.func, d->spec.names[0], "a tile");
   lua_pushvalue(L, lua_upvalueindex(3));
   lua_insert(L, 1);
   lua_call(L, d->spec.n, 1);
@@ -48,6 +49,7 @@ static int half_define(lua_State *L) {
     d->spec.list_mask |= 1u << (luaL_checkinteger(L, -1) - 1);
     lua_pop(L, 1);
   }
+  d->tile = d->spec.n > 0 && (strcmp(d->names[0], "x") == 0 || strcmp(d->names[0], "data") == 0);
   lua_pushvalue(L, 1); /* the strings live as long as the userdata */
   lua_setiuservalue(L, -2, 1);
   lua_pushvalue(L, 2);

@@ -108,10 +108,6 @@ static void report(Host *h, int status, Diag *d) {
       diag_failf(d, ERR_lua, "(error in error handling)");
     }
   }
-  if (h->c && atomic_load(&h->c->interrupt) && d->id != ERR_interrupted) {
-    diag_clear(d);
-    DIAG0(d, interrupted);
-  }
   host_calm(h);
 }
 

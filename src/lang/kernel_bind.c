@@ -45,12 +45,11 @@ static int kind_of_table(lua_State *L, const KernelCore *core, int i) {
   return names ? KEYWORDS : list ? NOT_KEYWORDS : EMPTY_TABLE;
 }
 
-/* Moves the keywords of the table behind the slots to their slots, of which the first npos are taken. */
+/* Moves the keywords of the table behind the slots, all of them strings, to their slots, of which the first npos are taken. */
 static void spread(lua_State *L, const KernelCore *core, int first, int npos) {
   int table = first + core->nparams;
   lua_pushnil(L);
   while (lua_next(L, table)) {
-    if (lua_type(L, -2) != LUA_TSTRING) LANG_FAIL(L, kernel_key, core->func_name, luaL_typename(L, -2));
     const char *name = lua_tostring(L, -2);
     int p = param_index(core, name);
     if (p < 0) unknown_param(L, lang_ctx(L), core, name);

@@ -61,6 +61,7 @@ static void put_type(Text *t, const IrBuf *b) {
 static SimTensor take_operand(lua_State *L, const HostRun *run, uint32_t i, int at) {
   const IrBuf *want = artifact_input(run->a, i);
   const LArray *have = lang_to_array(L, at);
+  if (have && !have->data) LANG_FAIL(L, array_freed, run->a->func_name, run->a->input_names[i]);
   if (have && have->dtype == want->dtype && have->rank == want->rank &&
       memcmp(have->shape, want->shape, (size_t)have->rank * sizeof *have->shape) == 0)
     return tensor_of(want, have->data);
@@ -78,12 +79,13 @@ int artifact_simulate(lua_State *L, LangCtx *c, const Artifact *a, int first) {
   luaL_checkstack(L, n + 8, "outputs");
   SimTensor *tensors = lua_newuserdatauv(L, ((size_t)a->ninputs + a->noutputs) * sizeof *tensors, 0);
   HostRun run = {.c = c, .a = a, .operands = tensors, .outputs = tensors + a->ninputs};
-  for (uint32_t i = 0; i < a->ninputs; i++) run.operands[i] = take_operand(L, &run, i, first + (int)i);
   int results = lua_gettop(L) + 1;
   for (uint32_t k = 0; k < a->noutputs; k++) {
     const IrBuf *b = artifact_output(a, k);
     run.outputs[k] = tensor_of(b, lang_push_array(L, b->dtype, b->rank, b->shape)->data);
   }
+  /* Last: a finalizer that ran meanwhile may have freed an operand. */
+  for (uint32_t i = 0; i < a->ninputs; i++) run.operands[i] = take_operand(L, &run, i, first + (int)i);
   if (!simulate(&run, &c->diag)) lang_raise(L, &c->diag);
   for (uint32_t k = 0; k < a->noutputs; k++) {
     int32_t operand = fw_updated_operand(a, k);

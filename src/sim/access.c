@@ -43,6 +43,22 @@ bool acc_out_of_bound(Sim *s, const IrTile *t, int64_t start) {
   return false;
 }
 
+bool acc_row_out_of_bound(Sim *s, const IrTile *t, int64_t row, int64_t index) {
+  Text name, tensor, where;
+  text_init(&name, s->alloc);
+  text_init(&tensor, s->alloc);
+  text_init(&where, s->alloc);
+  text_printf(&name, "%s: %s", op_full_name(s->ins), param_of(s->ins, t));
+  tile_describe(s->f, ir_whole(s->f, t->buf), &tensor);
+  text_printf(&where, "row %lld of its vector offset is index %lld of dimension %d, which has %lld", (long long)row,
+              (long long)index, t->vec_dim, (long long)s->f->bufs[t->buf]->shape[t->vec_dim]);
+  DIAG(s->d, tensor_access_out_of_bound, text_str(&name), text_str(&tensor), text_str(&where));
+  text_free(&name);
+  text_free(&tensor);
+  text_free(&where);
+  return false;
+}
+
 /* A whole static buffer: nothing to merge or to check. */
 static void resolve_whole(const IrTile *t, Acc *a) {
   int64_t free = 1;

@@ -50,20 +50,7 @@ static bool rows_at(Sim *s, const Rows *r, int64_t k, Acc *row, bool *inside) {
   const IrBuf *b = s->f->bufs[r->tile->buf];
   *inside = acc_vec_row(&r->acc, b, r->at[k], row);
   if (*inside || r->skip) return true;
-  Text what, where;
-  text_init(&what, s->alloc);
-  text_init(&where, s->alloc);
-  tile_describe(s->f, ir_whole(s->f, r->tile->buf), &what);
-  text_printf(&where, "row %lld of its vector offset is index %lld of dimension %d, which has %lld", (long long)k,
-              (long long)r->at[k], r->tile->vec_dim, (long long)b->shape[r->tile->vec_dim]);
-  Text name;
-  text_init(&name, s->alloc);
-  text_printf(&name, "%s: %s", op_full_name(s->ins), param_of(s->ins, r->tile));
-  DIAG(s->d, tensor_access_out_of_bound, text_str(&name), text_str(&what), text_str(&where));
-  text_free(&name);
-  text_free(&what);
-  text_free(&where);
-  return false;
+  return acc_row_out_of_bound(s, r->tile, k, r->at[k]);
 }
 
 /* Reads the source into one run; gone[k] marks rows that were skipped. */

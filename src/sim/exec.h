@@ -45,7 +45,7 @@ typedef struct SimBuf {
   int64_t reg;
 } SimBuf;
 
-enum { SCR_SRC0, SCR_SRC1, SCR_SRC2, SCR_DST, SCR_TMP, SCR_SNAP0, SCR_SNAP1, SCR_SNAP2, SCR_COUNT };
+enum { SCR_SRC0, SCR_SRC1, SCR_SRC2, SCR_DST, SCR_TMP, SCR_SNAP0, SCR_SNAP1, SCR_SNAP2, SCR_RNG, SCR_COUNT };
 
 typedef struct Lanes { /* accumulator registers of an engine */
   float v[LANES];
@@ -67,6 +67,7 @@ typedef struct Sim {
   int64_t *idx;  /* index values of f */
   uint8_t *said; /* per instruction: mask of the reports already made */
   Lanes scalar, vector;
+  bool seeded; /* the random generators (random.c) have a state */
   struct {
     void *p;
     size_t size;
@@ -140,6 +141,7 @@ bool acc_vec(Sim *s, const IrTile *t, int64_t *rows); /* values of t->vec; rows 
 /* The row of a tile with a vector offset; false when it is not inside the tensor. */
 bool acc_vec_row(const Acc *a, const IrBuf *buf, int64_t row, Acc *out);
 bool acc_out_of_bound(Sim *s, const IrTile *t, int64_t start); /* always false, s->d filled */
+bool acc_row_out_of_bound(Sim *s, const IrTile *t, int64_t row, int64_t index); /* the same, for one of acc_vec */
 
 /* ---- stream.c: elements of a tile in row-major order ----------------------------------------------------------------- */
 typedef struct Stream {
@@ -232,10 +234,17 @@ bool say_never_started(Sim *s, const Acc *a, int64_t missing);
 bool say_lane(Sim *s, const char *engine, int lane);
 void say_range(Sim *s, Act op, int64_t bad, float worst);
 void say_hint(Sim *s, const Acc *a, const char *param);
+void say_duplicate(Sim *s, const IrTile *t, int64_t row);
 bool say_output(Sim *s, const SimMem *m, const char *name);
 const char *op_full_name(const IrIns *ins);               /* "nisa.tensor_copy" */
 const char *param_of(const IrIns *ins, const IrTile *t);  /* "src" */
 void say_index(Text *t, const IrBuf *b, int64_t element); /* "[3, 0]"; the first index may be outside the shape */
+
+/* ---- mx.c: numbers with shared scales ------------------------------------------------------------------------------------- */
+/* Partition of the scale tile that has the scales of this partition of the data: four of every 32 are used. */
+static inline int64_t mx_scale_row(int64_t part) { return part / 32 * 32 + part % 32 / 8; }
+/* data as 4 * partitions rows of numbers times their scales, in a scratch slot; NULL: s->d is filled. */
+float *mx_unpack(Sim *s, int slot, const IrTile *data, const IrTile *scale);
 
 /* ---- regs.c, walk.c ------------------------------------------------------------------------------------------------------ */
 bool reg_get(Sim *s, uint32_t buf, int64_t *out);

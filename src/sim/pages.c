@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "exec.h"
 
@@ -25,8 +26,14 @@ static char *map(size_t size) {
   return raw + skip;
 }
 
+/* Address space is not memory: what the machine cannot hold would be given, and the process killed when it is used. */
+static bool fits_machine(size_t size) {
+  long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+  return pages <= 0 || bytes <= 0 || size / (size_t)bytes < (size_t)pages;
+}
+
 bool pages_take(Pages *a, size_t size) {
-  if (size > SIZE_MAX / 2) return false;
+  if (size > SIZE_MAX / 2 || !fits_machine(size)) return false;
   size = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
   char *p = atomic_exchange(&spare, NULL);
   if (p) {

@@ -33,6 +33,8 @@ const char *param_of(const IrIns *ins, const IrTile *t) {
   if (ins->op >= OP_count) return "tensor";
   const OpInfo *op = &op_info[ins->op];
   for (int k = 0; k < op->nparams; k++) {
+    for (uint32_t i = 0; ins->v[k].kind == V_TILES && i < ins->v[k].n; i++)
+      if (ins->v[k].u.tiles[i] == t) return op->params[k].name;
     if (ins->v[k].kind != V_TILE) continue;
     if (ins->v[k].u.tile == t) return op->params[k].name;
     if (ins->v[k].u.tile->vec == t) return "vector_offset";
@@ -151,6 +153,17 @@ void say_hint(Sim *s, const Acc *a, const char *param) {
   describe(s, &t, a->tile->buf);
   text_puts(&t, " holds values other than 0 and 1; the hardware would compute something else");
   say(s, s->ins->loc, &t, false);
+}
+
+void say_duplicate(Sim *s, const IrTile *t, int64_t row) {
+  if (said(s, SAY_HINT)) return;
+  Text m;
+  begin(s, &m);
+  text_puts(&m, ": unique_indices is set, but row ");
+  text_printf(&m, "%lld of ", (long long)row);
+  describe(s, &m, t->buf);
+  text_puts(&m, " is picked more than once; only one of its sums is kept");
+  say(s, s->ins->loc, &m, false);
 }
 
 bool say_output(Sim *s, const SimMem *m, const char *name) {

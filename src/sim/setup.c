@@ -28,8 +28,15 @@ struct SimSetup {
   SimMem *arg;    /* by argument */
   SimMem *shared; /* by ordinal */
   int32_t nshared;
-  int64_t front; /* arena bytes of args and shared tensors; plans begin after them */
+  int64_t front;  /* arena bytes of args and shared tensors; plans begin after them */
+  int64_t wanted; /* bytes that the machine would not give; 0: that was not the fault */
 };
+
+/* More than any machine has. Sums of sizes stop near it, so that none overflows. */
+#define TOO_MUCH ((int64_t)1 << 46)
+static void grow(int64_t *sum, int64_t n) {
+  if (*sum < TOO_MUCH) *sum += n;
+}
 
 static uint32_t base_of(const IrFunc *f, uint32_t id) { return f->bufs[id]->kind == BUF_VIEW ? f->bufs[id]->base : id; }
 static int64_t round_up(int64_t n) { return (n + ALIGN - 1) / ALIGN * ALIGN; }
@@ -79,12 +86,13 @@ static bool widens(const SimSetup *u, const IrBuf *b, uint8_t flags) {
 
 static void mem_init(SimMem *m, const IrBuf *b, uint8_t shift, bool wide) {
   *m = (SimMem){.ir = b, .dt = wide ? DT_float32 : b->dtype, .shift = wide ? 2 : shift};
-  m->bytes = b->count * dtype_bytes(m->dt);
+  m->bytes = b->count < TOO_MUCH ? b->count * dtype_bytes(m->dt) : TOO_MUCH;
   m->written.n = m->started.n = m->bytes >> m->shift;
 }
 
 static int64_t bits_bytes(const SimMem *m) { return round_up((m->written.n + 63) / 64 * 8); }
 static int64_t mem_room(const SimMem *m) {
+  if (m->bytes >= TOO_MUCH) return TOO_MUCH;
   return round_up(m->bytes) + bits_bytes(m) * (m->ir->space == SP_psum ? 2 : 1);
 }
 
@@ -175,9 +183,9 @@ static void bind_storage(SimSetup *u) {
 static int64_t front_room(const SimSetup *u) {
   int64_t room = ALIGN; /* the arena's own head */
   for (uint32_t i = 0; i < u->m->func[0]->nargs; i++)
-    if (!u->arg[i].home) room += mem_room(&u->arg[i]);
+    if (!u->arg[i].home) grow(&room, mem_room(&u->arg[i]));
   for (int32_t k = 0; k < u->nshared; k++)
-    if (u->shared[k].ir) room += mem_room(&u->shared[k]);
+    if (u->shared[k].ir) grow(&room, mem_room(&u->shared[k]));
   return room;
 }
 
@@ -219,8 +227,9 @@ static int64_t hole_take(Holes *h, int64_t size) {
     if (h->v[k].size == 0) memmove(&h->v[k], &h->v[k + 1], (--h->n - k) * sizeof *h->v);
     return at;
   }
-  h->top += size;
-  return h->top - size;
+  int64_t at = h->top;
+  grow(&h->top, size);
+  return at;
 }
 
 /* Makes one of hole k and the next when they touch. */
@@ -319,7 +328,10 @@ static bool build(SimSetup *u) {
     if (!plan_func(u, m->func[k], &u->plan[k])) return false;
     if (u->plan[k].bytes > most) most = u->plan[k].bytes;
   }
-  if (!pages_take(&u->pages, (size_t)(u->front + most))) return false;
+  if (!pages_take(&u->pages, (size_t)(u->front + most))) {
+    u->wanted = u->front + most;
+    return false;
+  }
   place_front(u);
   return true;
 }
@@ -358,8 +370,15 @@ SimSetup *setup_new(Sim *s, const SimTensor *operands, SimTensor *outputs) {
   u->operands = operands;
   u->outputs = outputs;
   if (build(u)) return u;
+  int64_t wanted = u->wanted;
   setup_free(u);
-  DIAG0(s->d, nomem);
+  if (wanted >= TOO_MUCH) {
+    DIAG(s->d, sim_memory, "more than", (long long)(TOO_MUCH >> 20));
+  } else if (wanted) {
+    DIAG(s->d, sim_memory, "some", (long long)(wanted >> 20));
+  } else {
+    DIAG0(s->d, nomem);
+  }
   return NULL;
 }
 
@@ -400,6 +419,7 @@ bool setup_program(SimSetup *u, Sim *s, int64_t program) {
   s->idx = p->idx;
   s->said = p->said;
   s->scalar = s->vector = (Lanes){0};
+  s->seeded = false;
   return true;
 }
 

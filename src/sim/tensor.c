@@ -177,6 +177,21 @@ bool sim_nc_matmul(Sim *s, const Args_nc_matmul *a) {
   return true;
 }
 
+/* ---- nc_matmul_mx: four rows per partition, each number times its scale ------------------------------------------------------- */
+bool sim_nc_matmul_mx(Sim *s, const Args_nc_matmul_mx *a) {
+  const IrTile *st = a->stationary.u.tile, *mv = a->moving.u.tile;
+  Acc dst;
+  Mode mode = OVERWRITE;
+  Matrix sm = {mx_unpack(s, SCR_SRC0, st, a->stationary_scale.u.tile), 4 * tile_parts(st), tile_free(st), tile_free(st)};
+  if (!sm.p) return false;
+  Matrix mm = {mx_unpack(s, SCR_SRC1, mv, a->moving_scale.u.tile), 4 * tile_parts(mv), tile_free(mv), tile_free(mv)};
+  if (!mm.p || !acc_inout(s, a->dst.u.tile, &dst)) return false;
+  if (sm.rows != mm.rows || sm.cols * mm.cols != acc_count(&dst)) return NK_BUG(s->d, "nc_matmul_mx: counts do not match");
+  if (!mode_of(s, &a->accumulate, &dst, &mode) || !multiply(s, &sm, &mm, &dst, mode)) return false;
+  acc_start(&dst);
+  return true;
+}
+
 /* ---- nc_transpose ------------------------------------------------------------------------------------------------------------- */
 /* gen2's Tensor engine multiplies by an identity: 0 * inf and 0 * NaN reach the whole row. */
 static void spread_nan(const Acc *dst, float *row) {
