@@ -1,100 +1,107 @@
 -- The functions of nki.language that are compositions of others. The chunk is given fail(id, message) and
 -- define(name, parameters, required, lists, body): a function whose arguments are bound as every nl function's are.
 local fail, define = ...
+local nl
+local f32 = "float32"
 
-return function(nl)
-  local f32 = "float32"
+-- Do these axes cover all free axes of x? Then each partition has one value, and instructions take it as a column.
+local function covers(x, axis)
+  local n = type(axis) == "table" and #axis or 1
+  return n == x.ndim - 1
+end
 
-  -- Do these axes cover all free axes of x? Then each partition has one value, and instructions take it as a column.
-  local function covers(x, axis)
-    local n = type(axis) == "table" and #axis or 1
-    return n == x.ndim - 1
+local function column(x) return nl.ndarray({x.shape[0], 1}, f32) end
+
+local function in_dtype(x, dtype)
+  if dtype and dtype ~= x.dtype then return nl.copy(x, dtype) end
+  return x
+end
+
+local function softmax(x, axis, dtype)
+  axis = axis or -1
+  dtype = dtype or x.dtype
+  if not covers(x, axis) then
+    local e = nl.exp(nl.subtract(x, nl.max(x, axis, f32, true), f32))
+    return nl.multiply(e, nl.reciprocal(nl.sum(e, axis, f32, true)), dtype)
   end
+  local nisa = require "nki.isa"
+  local least, total = column(x), column(x)
+  local e, out = nl.ndarray(x.shape, f32), nl.ndarray(x.shape, dtype)
+  nisa.tensor_reduce(least, nl.maximum, x, axis, true)
+  nisa.activation_reduce(e, nl.exp, x, nl.add, total, least) -- exp(x - max), and its sum
+  nisa.tensor_scalar(out, e, nl.multiply, nl.reciprocal(total))
+  return out
+end
 
-  local function column(x) return nl.ndarray({x.shape[0], 1}, f32) end
+local function rms_norm(x, w, axis, n, epsilon, dtype, compute_dtype)
+  local nisa = require "nki.isa"
+  local compute = compute_dtype or f32
+  local sums
+  if covers(x, axis) then
+    sums = column(x)
+    nisa.activation_reduce(nl.ndarray(x.shape, compute), nl.square, x, nl.add, sums)
+  else
+    sums = nl.sum(nl.square(x, compute), axis, f32, true)
+  end
+  local mean = nl.ndarray(sums.shape, f32)
+  nisa.tensor_scalar(mean, sums, nl.multiply, 1.0 / n, false, nl.add, epsilon or 1e-6)
+  local y = nl.multiply(x, nl.rsqrt(mean), compute)
+  if w.shape[0] == 1 and x.shape[0] > 1 then
+    local shape = {w.shape:unpack()}
+    shape[1] = x.shape[0]
+    w = nl.broadcast_to(w, shape)
+  end
+  return nl.multiply(y, w, dtype or x.dtype)
+end
 
-  nl.softmax = define("nl.softmax", {"x", "axis", "dtype"}, 1, {2}, function(x, axis, dtype)
-    axis = axis or -1
-    dtype = dtype or x.dtype
-    if not covers(x, axis) then
-      local e = nl.exp(nl.subtract(x, nl.max(x, axis, f32, true), f32))
-      return nl.multiply(e, nl.reciprocal(nl.sum(e, axis, f32, true)), dtype)
-    end
-    local nisa = require "nki.isa"
-    local least, total = column(x), column(x)
-    local e, out = nl.ndarray(x.shape, f32), nl.ndarray(x.shape, dtype)
-    nisa.tensor_reduce(least, nl.maximum, x, axis, true)
-    nisa.activation_reduce(e, nl.exp, x, nl.add, total, least) -- exp(x - max), and its sum
-    nisa.tensor_scalar(out, e, nl.multiply, nl.reciprocal(total))
+local function rand(shape, dtype, buffer, name)
+  local nisa = require "nki.isa"
+  local out = nl.ndarray(shape, dtype, {buffer = buffer, name = name})
+  if nisa.get_nc_version() == nisa.nc_version.gen4 then
+    nisa.rand2(out, 0.0, 1.0)
     return out
-  end)
+  end
+  local bits = nl.ndarray(shape, "uint32")
+  nisa.rng(bits)
+  nisa.tensor_scalar(bits, bits, nl.right_shift, 8) -- 24 bits: exact in f32
+  nisa.tensor_scalar(out, bits, nl.multiply, 2.0 ^ -24)
+  return out
+end
 
-  nl.rms_norm = define("nl.rms_norm", {"x", "w", "axis", "n", "epsilon", "dtype", "compute_dtype"}, 4, {3},
-    function(x, w, axis, n, epsilon, dtype, compute_dtype)
-      local nisa = require "nki.isa"
-      local compute = compute_dtype or f32
-      local sums
-      if covers(x, axis) then
-        sums = column(x)
-        nisa.activation_reduce(nl.ndarray(x.shape, compute), nl.square, x, nl.add, sums)
-      else
-        sums = nl.sum(nl.square(x, compute), axis, f32, true)
-      end
-      local mean = nl.ndarray(sums.shape, f32)
-      nisa.tensor_scalar(mean, sums, nl.multiply, 1.0 / n, false, nl.add, epsilon or 1e-6)
-      local y = nl.multiply(x, nl.rsqrt(mean), compute)
-      if w.shape[0] == 1 and x.shape[0] > 1 then
-        local shape = {w.shape:unpack()}
-        shape[1] = x.shape[0]
-        w = nl.broadcast_to(w, shape)
-      end
-      return nl.multiply(y, w, dtype or x.dtype)
-    end)
+local function random_seed(seed) require "nki.isa".set_rng_seed(seed) end
 
-  nl.rand = define("nl.rand", {"shape", "dtype", "buffer", "name"}, 2, {1}, function(shape, dtype, buffer, name)
-    local nisa = require "nki.isa"
-    local out = nl.ndarray(shape, dtype, {buffer = buffer, name = name})
-    if nisa.get_nc_version() == nisa.nc_version.gen4 then
-      nisa.rand2(out, 0.0, 1.0)
-    else
-      local bits = nl.ndarray(shape, "uint32")
-      nisa.rng(bits)
-      nisa.tensor_scalar(bits, bits, nl.right_shift, 8) -- 24 bits: exact in f32
-      nisa.tensor_scalar(out, bits, nl.multiply, 2.0 ^ -24)
-    end
-    return out
-  end)
+local function dropout(x, rate, dtype)
+  local out = nl.ndarray(x.shape, x.dtype)
+  require "nki.isa".dropout(out, x, rate)
+  return in_dtype(out, dtype)
+end
 
-  nl.random_seed = define("nl.random_seed", {"seed"}, 1, {}, function(seed)
-    require "nki.isa".set_rng_seed(seed)
-  end)
+local function gather_flattened(data, indices, axis, dtype)
+  if (axis or 0) ~= 0 then
+    fail("bind_value", ("nl.gather_flattened: parameter 'axis' is %s; partitions, axis 0, are the only choice"):format(axis))
+  end
+  local out = nl.ndarray(indices.shape, data.dtype)
+  require "nki.isa".nc_n_gather(out, data, indices)
+  return in_dtype(out, dtype)
+end
 
-  nl.dropout = define("nl.dropout", {"x", "rate", "dtype"}, 2, {}, function(x, rate, dtype)
-    local out = nl.ndarray(x.shape, x.dtype)
-    require "nki.isa".dropout(out, x, rate)
-    if dtype and dtype ~= x.dtype then
-      return nl.copy(out, dtype)
-    end
-    return out
-  end)
+local function shared_identity_matrix(n, dtype, dst)
+  dtype = dtype or "uint8"
+  local out = dst or nl.ndarray({n, n}, dtype)
+  require "nki.isa".affine_select(out, {{-1, n}}, 1, nl.ones({n, n}, dtype), 0.0, nl.equal)
+  return out
+end
 
-  nl.gather_flattened = define("nl.gather_flattened", {"data", "indices", "axis", "dtype"}, 2, {},
-    function(data, indices, axis, dtype)
-      if (axis or 0) ~= 0 then
-        fail("bind_value", "nl.gather_flattened: parameter 'axis' is " .. tostring(axis) .. "; partitions, axis 0, are the only choice")
-      end
-      local out = nl.ndarray(indices.shape, data.dtype)
-      require "nki.isa".nc_n_gather(out, data, indices)
-      if dtype and dtype ~= data.dtype then
-        return nl.copy(out, dtype)
-      end
-      return out
-    end)
-
-  nl.shared_identity_matrix = define("nl.shared_identity_matrix", {"n", "dtype", "dst"}, 1, {}, function(n, dtype, dst)
-    dtype = dtype or "uint8"
-    local out = dst or nl.ndarray({n, n}, dtype)
-    require "nki.isa".affine_select(out, {{-1, n}}, 1, nl.ones({n, n}, dtype), 0.0, nl.equal)
-    return out
-  end)
+return function(module)
+  nl = module
+  local function add(name, parameters, required, lists, body)
+    nl[name] = define("nl." .. name, parameters, required, lists, body)
+  end
+  add("softmax", {"x", "axis", "dtype"}, 1, {2}, softmax)
+  add("rms_norm", {"x", "w", "axis", "n", "epsilon", "dtype", "compute_dtype"}, 4, {3}, rms_norm)
+  add("rand", {"shape", "dtype", "buffer", "name"}, 2, {1}, rand)
+  add("random_seed", {"seed"}, 1, {}, random_seed)
+  add("dropout", {"x", "rate", "dtype"}, 2, {}, dropout)
+  add("gather_flattened", {"data", "indices", "axis", "dtype"}, 2, {}, gather_flattened)
+  add("shared_identity_matrix", {"n", "dtype", "dst"}, 1, {}, shared_identity_matrix)
 end

@@ -21,7 +21,8 @@ local function scattered(options)
     local out = nl.ndarray(table_.shape, table_.dtype, {buffer = nl.shared_hbm})
     nisa.dma_copy(out, table_)
     local picked = out:vector_select(0, nl.load(index))
-    nisa.dma_compute {dst = picked, srcs = options.swap and {nl.load(add), picked} or {picked, nl.load(add)}, reduce_op = nl.add,
+    nisa.dma_compute {dst = picked, srcs = options.swap and {nl.load(add), picked} or {picked, nl.load(add)},
+      reduce_op = nl.add,
                       oob_mode = options.oob_mode}
     return out
   end
@@ -31,7 +32,8 @@ end
 local function gathered(options)
   return function(table_, index, add)
     local tile = nl.load(add)
-    nisa.dma_compute {dst = tile, srcs = {table_:vector_select(0, nl.load(index)), tile}, reduce_op = nl.add, oob_mode = options.oob_mode}
+    nisa.dma_compute {dst = tile, srcs = {table_:vector_select(0, nl.load(index)), tile}, reduce_op = nl.add,
+      oob_mode = options.oob_mode}
     return tile
   end
 end
@@ -50,10 +52,12 @@ return {
       end
       return {srcs = list, dst = hbm {2, 16}, scales = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}}
     end)},
-    {"picked rows", refused(function() return {srcs = {hbm {9, 8}:vector_select(0, rows(4)), sb {4, 8}}, oob_mode = skip} end)},
+    {"picked rows",
+     refused(function() return {srcs = {hbm {9, 8}:vector_select(0, rows(4)), sb {4, 8}}, oob_mode = skip} end)},
   },
   reject = {
-    {"err_num_elements_mismatch", "dst has 32 elements and srcs has 16", refused(function() return {srcs = {hbm {4, 8}, hbm {4, 4}}} end)},
+    {"err_num_elements_mismatch", "dst has 32 elements and srcs has 16",
+     refused(function() return {srcs = {hbm {4, 8}, hbm {4, 4}}} end)},
     {"err_instruction_invalid", "srcs has 1 to 16 tensors", refused(function()
       local list = {}
       for i = 1, 17 do
@@ -62,10 +66,12 @@ return {
       return {srcs = list}
     end)},
     {"err_instruction_invalid", "every number of scales must be 1", refused(function() return {scales = {1, 2}} end)},
-    {"err_instruction_invalid", "scales has one number for each of srcs", refused(function() return {scales = {1}} end)},
+    {"err_instruction_invalid", "scales has one number for each of srcs",
+     refused(function() return {scales = {1}} end)},
     {"err_operator_set", "reduce_op cannot be maximum", refused(function() return {reduce_op = nl.maximum} end)},
     {"err_unsupported_memory", "dst must be in sbuf", refused(function() return {dst = ps {4, 8}} end)},
-    {"err_argument_value", "oob_mode is skip; it needs a src with a vector offset", refused(function() return {oob_mode = skip} end)},
+    {"err_argument_value", "oob_mode is skip; it needs a src with a vector offset",
+     refused(function() return {oob_mode = skip} end)},
     {"err_instruction_invalid", "with a vector offset there are exactly two srcs", refused(function()
       return {srcs = {hbm {9, 8}:vector_select(0, rows(4))}}
     end)},
@@ -90,7 +96,8 @@ return {
     end)},
   },
   numeric = {
-    {"a sum of three, one of them twice, in f32, in place", hbm = true, {x, nd.array({{100, 200, 300, 400, 500, 600, 700, 800, 900}}, "int16")}, function(a, b)
+    {"a sum of three, one of them twice, in f32, in place", hbm = true,
+     {x, nd.array({{100, 200, 300, 400, 500, 600, 700, 800, 900}}, "int16")}, function(a, b)
       local out = nl.ndarray({3, 3}, nl.float32, {buffer = nl.shared_hbm})
       nisa.dma_copy(out, a)
       nisa.dma_compute(out, {out, b, out}, nl.add, {1, 1, 1})
@@ -102,9 +109,12 @@ return {
       return out
     end, {nd.array({{258}}, "bfloat16")}},
     {"added to picked rows", hbm = true, {x, index, add}, scattered {}, {{{0, 0, 0}, {4, 5, 6}, {17, 28, 39}}}},
-    {"the same the other way round", hbm = true, {x, index, add}, scattered {swap = true}, {{{0, 0, 0}, {4, 5, 6}, {17, 28, 39}}}},
-    {"a row that does not exist is left out", hbm = true, {x, far, add}, scattered {oob_mode = skip}, {{{1, 2, 3}, {4, 5, 6}, {17, 28, 39}}}},
+    {"the same the other way round", hbm = true, {x, index, add}, scattered {swap = true},
+     {{{0, 0, 0}, {4, 5, 6}, {17, 28, 39}}}},
+    {"a row that does not exist is left out", hbm = true, {x, far, add}, scattered {oob_mode = skip},
+     {{{1, 2, 3}, {4, 5, 6}, {17, 28, 39}}}},
     {"picked rows added to a tile", hbm = true, {x, index, add}, gathered {}, {{{17, 28, 39}, {0, 0, 0}}}},
-    {"the tile keeps the row whose partner does not exist", hbm = true, {x, far, add}, gathered {oob_mode = skip}, {{{17, 28, 39}, {-1, -2, -3}}}},
+    {"the tile keeps the row whose partner does not exist", hbm = true, {x, far, add}, gathered {oob_mode = skip},
+     {{{17, 28, 39}, {-1, -2, -3}}}},
   },
 }

@@ -32,21 +32,27 @@ end
 
 return {
   accept = {
-    {"integers with a float32 column", refused(function() return {dst = sb({4, 8}, nl.int8), data = ps({4, 8}, nl.int8), prob = sb {4, 1}} end)},
+    {"integers with a float32 column",
+     refused(function() return {dst = sb({4, 8}, nl.int8), data = ps({4, 8}, nl.int8), prob = sb {4, 1}} end)},
   },
   reject = {
-    {"err_num_partition_mismatch", "dst and prob", rule = "same_partitions", refused(function() return {prob = sb {8, 1}} end)},
-    {"err_num_elements_mismatch", "dst has 8 elements per partition and data has 4", rule = "same_count", refused(function() return {data = sb {4, 4}} end)},
-    {"err_dtype_mismatch", "dst and data", rule = "same_dtype", refused(function() return {data = sb({4, 8}, nl.bfloat16)} end)},
+    {"err_num_partition_mismatch", "dst and prob", rule = "same_partitions",
+     refused(function() return {prob = sb {8, 1}} end)},
+    {"err_num_elements_mismatch", "dst has 8 elements per partition and data has 4", rule = "same_count",
+     refused(function() return {data = sb {4, 4}} end)},
+    {"err_dtype_mismatch", "dst and data", rule = "same_dtype",
+     refused(function() return {data = sb({4, 8}, nl.bfloat16)} end)},
     {"err_argument_range", "prob is 1.5; legal is 0..1", refused(function() return {prob = 1.5} end)},
     {"err_unsupported_dtype", "float32 for integer data", refused(function()
       return {dst = sb({4, 8}, nl.int8), data = sb({4, 8}, nl.int8), prob = sb({4, 1}, nl.bfloat16)}
     end)},
   },
   numeric = {
-    {"nothing, everything", {nd.array(x)}, function(a) return dropped(a, 0.0), dropped(a, 1.0) end, {nd.array(x), nd.zeros({2, 40}, "float32")}},
+    {"nothing, everything", {nd.array(x)}, function(a) return dropped(a, 0.0), dropped(a, 1.0) end,
+     {nd.array(x), nd.zeros({2, 40}, "float32")}},
     {"some elements, unscaled", {nd.array(x)}, function(a) return dropped(a, 0.25) end, {nd.array(want {0.25, 0.25})}},
-    {"a probability per partition, integers, in place", {nd.array(x, "int16"), nd.array {{0.75}, {0.5}}}, function(a, prob)
+    {"a probability per partition, integers, in place", {nd.array(x, "int16"), nd.array {{0.75}, {0.5}}},
+     function(a, prob)
       nisa.dropout(a, a, prob)
       return a
     end, {nd.array(want {0.75, 0.5}, "int16")}},

@@ -23,20 +23,25 @@ end
 local nan = 0 / 0
 return {
   accept = {
-    {"integers in psum, a rank of 3", refused(function() return {src = ps({4, 2, 8}, nl.int32), dst = ps({4, 8}, nl.int32)} end)},
+    {"integers in psum, a rank of 3",
+     refused(function() return {src = ps({4, 2, 8}, nl.int32), dst = ps({4, 8}, nl.int32)} end)},
     {"the least and the largest size", function()
       nisa.max8(sb {4, 8}, sb {4, 8})
       nisa.max8(sb {4, 8}, sb {4, 16384})
     end},
   },
   reject = {
-    {"err_num_partition_mismatch", "dst and src", rule = "same_partitions", refused(function() return {dst = sb {8, 8}} end)},
-    {"err_shape_required", "src must have shape (P,n) with 8 to 16384", refused(function() return {src = sb {4, 7}} end)},
-    {"err_shape_required", "src must have shape (P,n) with 8 to 16384", refused(function() return {src = sb {4, 16385}} end)},
+    {"err_num_partition_mismatch", "dst and src", rule = "same_partitions",
+     refused(function() return {dst = sb {8, 8}} end)},
+    {"err_shape_required", "src must have shape (P,n) with 8 to 16384",
+     refused(function() return {src = sb {4, 7}} end)},
+    {"err_shape_required", "src must have shape (P,n) with 8 to 16384",
+     refused(function() return {src = sb {4, 16385}} end)},
     {"err_shape_required", "dst must have shape [4,8]", refused(function() return {dst = sb {4, 16}} end)},
   },
   numeric = {
-    {"the largest in order, equal ones counted", {nd.array {{3, 1, 4, 1, 5, 9, 2, 6, 5, 3}, {0, 0, 0, 0, -1, -2, -3, -4, -5, -6}}}, top,
+    {"the largest in order, equal ones counted",
+     {nd.array {{3, 1, 4, 1, 5, 9, 2, 6, 5, 3}, {0, 0, 0, 0, -1, -2, -3, -4, -5, -6}}}, top,
      {{{9, 6, 5, 5, 4, 3, 3, 2}, {0, 0, 0, 0, -1, -2, -3, -4}}}},
     {"infinities, and NaN above all", {nd.array {{1, 2, nan, -math.huge, math.huge, 3, 4, 5, 6}}}, top,
      {{{nan, math.huge, 6, 5, 4, 3, 2, 1}}}},

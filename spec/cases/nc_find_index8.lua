@@ -25,10 +25,13 @@ end
 local x = nd.array {{5, 7, 5, 9, 7, 5, 1, 2, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8}}
 local v = nd.array {{5, 9, 5, 7, 5, 5, 100, 3}, {8, 7, 6, 5, 4, 3, 2, 0.5}}
 return {
-  accept = {{"data in psum", refused(function() return {data = ps {4, 16}, vals = ps {4, 8}, dst = sb({4, 8}, nl.uint16)} end)}},
+  accept = {{"data in psum",
+    refused(function() return {data = ps {4, 16}, vals = ps {4, 8}, dst = sb({4, 8}, nl.uint16)} end)}},
   reject = {
-    {"err_num_partition_mismatch", "dst and vals", rule = "same_partitions", refused(function() return {vals = sb {8, 8}} end)},
-    {"err_shape_required", "data must have shape (P,n) with 8 to 16384", refused(function() return {data = sb {4, 4}} end)},
+    {"err_num_partition_mismatch", "dst and vals", rule = "same_partitions",
+     refused(function() return {vals = sb {8, 8}} end)},
+    {"err_shape_required", "data must have shape (P,n) with 8 to 16384",
+     refused(function() return {data = sb {4, 4}} end)},
     {"err_shape_required", "vals must have shape [4,8]", refused(function() return {vals = sb {4, 4}} end)},
     {"err_shape_required", "dst must have shape [4,8]", refused(function() return {dst = sb({4, 4}, nl.uint32)} end)},
     {"err_unsupported_dtype", "dst is", refused(function() return {dst = sb({4, 8}, nl.int32)} end)},

@@ -8,7 +8,8 @@ local sb, ps = case.sbuf, case.psum
 
 local function refused(options)
   return function()
-    local all = {dst = ps {4, 8}, stationary = sb({64, 4}, nl.float8_e4m3fn_x4), moving = sb({64, 8}, nl.float8_e4m3fn_x4),
+    local all = {dst = ps {4, 8}, stationary = sb({64, 4}, nl.float8_e4m3fn_x4),
+      moving = sb({64, 8}, nl.float8_e4m3fn_x4),
                  stationary_scale = sb({64, 4}, nl.float8_e8m0fnu), moving_scale = sb({64, 8}, nl.uint8)}
     for key, value in pairs(options()) do
       all[key] = value
@@ -48,7 +49,8 @@ local function scales(rows, n, byte, off)
 end
 
 local function inputs(K, M, N, rows, off)
-  return {nd.array(mx.containers(K, M, st, mx.e4m3, 8), "uint32"), nd.array(mx.containers(K, N, mv, mx.fp4, 4), "uint16"),
+  return {nd.array(mx.containers(K, M, st, mx.e4m3, 8), "uint32"),
+    nd.array(mx.containers(K, N, mv, mx.fp4, 4), "uint16"),
           scales(rows, M, st_byte, off), scales(rows, N, mv_byte, off)}
 end
 
@@ -60,7 +62,8 @@ local function multiply(options)
       s, t = s[{{off, off + 4}}], t[{{off, off + 4}}]
     end
     for _ = 1, options.times or 1 do
-      nisa.nc_matmul_mx {dst = out, stationary = a:view(nl.float8_e4m3fn_x4), moving = b:view(nl.float4_e2m1fn_x4), stationary_scale = s,
+      nisa.nc_matmul_mx {dst = out, stationary = a:view(nl.float8_e4m3fn_x4), moving = b:view(nl.float4_e2m1fn_x4),
+        stationary_scale = s,
                          moving_scale = t, accumulate = options.accumulate}
     end
     return out
@@ -80,39 +83,56 @@ return {
   },
   reject = {
     {"err_op_generation", "needs gen4", target = "trn2", function()
-      nisa.nc_matmul_mx(ps {4, 8}, sb({64, 4}, nl.uint32), sb({64, 8}, nl.uint32), sb({64, 4}, nl.uint8), sb({64, 8}, nl.uint8))
+      nisa.nc_matmul_mx(ps {4, 8}, sb({64, 4}, nl.uint32), sb({64, 8}, nl.uint32), sb({64, 4}, nl.uint8),
+        sb({64, 8}, nl.uint8))
     end},
-    {"err_num_partition_mismatch", "stationary and moving", target = "trn3", refused(function() return {moving = sb({32, 8}, nl.float8_e4m3fn_x4)} end)},
-    {"err_shape_required", "stationary must have shape (P,n) with P a multiple of 32", target = "trn3", refused(function()
+    {"err_num_partition_mismatch", "stationary and moving", target = "trn3",
+     refused(function() return {moving = sb({32, 8}, nl.float8_e4m3fn_x4)} end)},
+    {"err_shape_required", "stationary must have shape (P,n) with P a multiple of 32", target = "trn3",
+     refused(function()
       return {stationary = sb({16, 4}, nl.float8_e4m3fn_x4), moving = sb({16, 8}, nl.float8_e4m3fn_x4)}
     end)},
     {"err_shape_required", "stationary must have shape (K,M) with M even", target = "trn3", refused(function()
       return {stationary = sb({64, 3}, nl.float8_e4m3fn_x4), stationary_scale = sb({64, 3}, nl.uint8), dst = ps {3, 8}}
     end)},
     {"err_size_of_dimension_exceed_arch_limit", "free size of stationary is 130", target = "trn3", refused(function()
-      return {stationary = sb({64, 130}, nl.float8_e4m3fn_x4), stationary_scale = sb({64, 130}, nl.uint8), dst = ps {128, 8}}
+      return {stationary = sb({64, 130}, nl.float8_e4m3fn_x4), stationary_scale = sb({64, 130}, nl.uint8),
+        dst = ps {128, 8}}
     end)},
     {"err_size_of_dimension_exceed_arch_limit", "free size of moving is 4100", target = "trn3", refused(function()
       return {moving = sb({64, 4100}, nl.float8_e4m3fn_x4), moving_scale = sb({64, 4100}, nl.uint8)}
     end)},
-    {"err_shape_required", "dst must have shape [4,8]", target = "trn3", refused(function() return {dst = ps {8, 4}} end)},
-    {"err_shape_required", "stationary_scale must have shape [36..64,4]", target = "trn3", refused(function() return {stationary_scale = sb({8, 4}, nl.uint8)} end)},
-    {"err_shape_required", "moving_scale must have shape [36..64,8]", target = "trn3", refused(function() return {moving_scale = sb({64, 2}, nl.uint8)} end)},
-    {"err_instruction_invalid", "tile_position and tile_size are given together", target = "trn3", refused(function() return {tile_size = {64, 128}} end)},
-    {"err_instruction_invalid", "the columns are 128 and start at 0", target = "trn3", refused(function() return {tile_size = {64, 64}, tile_position = {0, 64}} end)},
-    {"err_instruction_invalid", "the first row is a multiple of the rows", target = "trn3", refused(function() return {tile_size = {64, 128}, tile_position = {32, 0}} end)},
-    {"err_instruction_invalid", "stationary has more partitions than that", target = "trn3", refused(function() return {tile_size = {32, 128}, tile_position = {32, 0}} end)},
-    {"err_instruction_invalid", "the rows are 32, 64 or 128", target = "trn3", refused(function() return {tile_size = {16, 128}, tile_position = {0, 0}} end)},
-    {"err_unsupported_dtype", "stationary is", target = "trn3", refused(function() return {stationary = sb({64, 4}, nl.float8_e4m3fn)} end)},
-    {"err_unsupported_memory", "dst must be in psum", target = "trn3", refused(function() return {dst = sb {4, 8}} end)},
+    {"err_shape_required", "dst must have shape [4,8]", target = "trn3",
+     refused(function() return {dst = ps {8, 4}} end)},
+    {"err_shape_required", "stationary_scale must have shape [36..64,4]", target = "trn3",
+     refused(function() return {stationary_scale = sb({8, 4}, nl.uint8)} end)},
+    {"err_shape_required", "moving_scale must have shape [36..64,8]", target = "trn3",
+     refused(function() return {moving_scale = sb({64, 2}, nl.uint8)} end)},
+    {"err_instruction_invalid", "tile_position and tile_size are given together", target = "trn3",
+     refused(function() return {tile_size = {64, 128}} end)},
+    {"err_instruction_invalid", "the columns are 128 and start at 0", target = "trn3",
+     refused(function() return {tile_size = {64, 64}, tile_position = {0, 64}} end)},
+    {"err_instruction_invalid", "the first row is a multiple of the rows", target = "trn3",
+     refused(function() return {tile_size = {64, 128}, tile_position = {32, 0}} end)},
+    {"err_instruction_invalid", "stationary has more partitions than that", target = "trn3",
+     refused(function() return {tile_size = {32, 128}, tile_position = {32, 0}} end)},
+    {"err_instruction_invalid", "the rows are 32, 64 or 128", target = "trn3",
+     refused(function() return {tile_size = {16, 128}, tile_position = {0, 0}} end)},
+    {"err_unsupported_dtype", "stationary is", target = "trn3",
+     refused(function() return {stationary = sb({64, 4}, nl.float8_e4m3fn)} end)},
+    {"err_unsupported_memory", "dst must be in psum", target = "trn3",
+     refused(function() return {dst = sb {4, 8}} end)},
   },
   numeric = {
     {"8-bit by 4-bit floats, compact scales", target = "trn3", inputs(32, 2, 3, 4), multiply {}, {product(32, 2, 3)}},
-    {"four quadrants, scales in four of every 32 partitions", target = "trn3", inputs(128, 4, 5, 128), multiply {}, {product(128, 4, 5)}},
-    {"scales packed behind those of others", target = "trn3", inputs(32, 2, 3, 16, 12), multiply {off = 12}, {product(32, 2, 3)}},
+    {"four quadrants, scales in four of every 32 partitions", target = "trn3", inputs(128, 4, 5, 128), multiply {},
+     {product(128, 4, 5)}},
+    {"scales packed behind those of others", target = "trn3", inputs(32, 2, 3, 16, 12), multiply {off = 12},
+     {product(32, 2, 3)}},
     {"a sum of two products, also in bfloat16", target = "trn3", inputs(32, 2, 2, 4), function(...)
       return multiply {times = 2} (...), nl.copy(multiply {times = 2, dtype = nl.bfloat16} (...), nl.float32)
     end, {twice(product(32, 2, 2)), nd.array(twice(product(32, 2, 2)), "bfloat16"):astype("float32")}},
-    {"no sum with accumulate = false", target = "trn3", inputs(32, 2, 3, 4), multiply {times = 2, accumulate = false}, {product(32, 2, 3)}},
+    {"no sum with accumulate = false", target = "trn3", inputs(32, 2, 3, 4), multiply {times = 2, accumulate = false},
+     {product(32, 2, 3)}},
   },
 }

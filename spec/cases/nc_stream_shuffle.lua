@@ -2,7 +2,7 @@
 local nl, nisa = require "nki.language", require "nki.isa"
 local nd = require "nki.ndarray"
 local case = require "spec.support.case"
-local sb, ps = case.sbuf, case.psum
+local sb = case.sbuf
 
 -- The identity, changed by f.
 local function mask(f)
@@ -40,19 +40,24 @@ return {
     end)},
   },
   reject = {
-    {"err_num_elements_mismatch", "dst has 4 elements per partition and src has 8", rule = "same_count", refused(function() return {src = sb {32, 8}} end)},
-    {"err_dtype_mismatch", "dst and src must have the same dtype", rule = "same_dtype", refused(function() return {src = sb({32, 4}, nl.int32)} end)},
-    {"err_instruction_invalid", "shuffle_mask has 4 entries; it needs 32", refused(function() return {shuffle_mask = {0, 1, 2, 3}} end)},
+    {"err_num_elements_mismatch", "dst has 4 elements per partition and src has 8", rule = "same_count",
+     refused(function() return {src = sb {32, 8}} end)},
+    {"err_dtype_mismatch", "dst and src must have the same dtype", rule = "same_dtype",
+     refused(function() return {src = sb({32, 4}, nl.int32)} end)},
+    {"err_instruction_invalid", "shuffle_mask has 4 entries; it needs 32",
+     refused(function() return {shuffle_mask = {0, 1, 2, 3}} end)},
     {"err_instruction_invalid", "shuffle_mask[7] is 32; an entry is 0..31, or 255", refused(function()
       return {shuffle_mask = mask(function(i) return i == 7 and 32 or 0 end)}
     end)},
-    {"err_instruction_invalid", "partition 3 of dst would come from partition 31 of src, which has 16", refused(function()
+    {"err_instruction_invalid", "partition 3 of dst would come from partition 31 of src, which has 16",
+     refused(function()
       return {dst = sb {4, 4}, src = sb {16, 4}, shuffle_mask = mask(function(i) return i == 3 and 31 or 0 end)}
     end)},
     {"err_start_partition", "src starts at partition 64; 96 partitions may start at 0 only", refused(function()
       return {dst = sb {96, 4}, src = sb {96, 4}[{{64, 96}}], shuffle_mask = mask(function() return 255 end)}
     end)},
-    {"err_argument_range", "shuffle_mask is 256", refused(function() return {shuffle_mask = mask(function() return 256 end)} end)},
+    {"err_argument_range", "shuffle_mask is 256",
+     refused(function() return {shuffle_mask = mask(function() return 256 end)} end)},
   },
   numeric = {
     {"a reversal in each of four quadrants", {column(128)}, function(x)

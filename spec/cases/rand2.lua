@@ -18,8 +18,10 @@ return {
   end}},
   reject = {
     {"err_op_generation", "needs gen4", target = "trn2", function() nisa.rand2(sb {4, 8}, 0.0, 1.0) end},
-    {"err_num_partition_mismatch", "dst and max", rule = "same_partitions", target = "trn3", function() nisa.rand2(sb {4, 8}, 0.0, sb {8, 1}) end},
-    {"err_unsupported_dtype", "min is", target = "trn3", function() nisa.rand2(sb {4, 8}, sb({4, 1}, nl.bfloat16), 1.0) end},
+    {"err_num_partition_mismatch", "dst and max", rule = "same_partitions", target = "trn3",
+     function() nisa.rand2(sb {4, 8}, 0.0, sb {8, 1}) end},
+    {"err_unsupported_dtype", "min is", target = "trn3",
+     function() nisa.rand2(sb {4, 8}, sb({4, 1}, nl.bfloat16), 1.0) end},
   },
   numeric = {
     {"multiples of 2^-24", target = "trn3", {}, function()

@@ -42,9 +42,12 @@ return {
   },
   reject = {
     {"err_op_generation", "needs gen3", function() nisa.rand_get_state(sb({4, 6}, nl.uint32)) end},
-    {"err_gpsimd_memory", "engine gpsimd reaches sbuf only", rule = "gpsimd_reach", target = "trn2", function() nisa.rand_get_state(ps({4, 6}, nl.uint32)) end},
-    {"err_argument_generation", "engine vector needs gen4", target = "trn2", function() nisa.rand_get_state(sb({4, 24}, nl.uint32), vector) end},
-    {"err_shape_required", "dst must have shape [4,6]", target = "trn2", function() nisa.rand_get_state(sb({4, 5}, nl.uint32)) end},
+    {"err_gpsimd_memory", "engine gpsimd reaches sbuf only", rule = "gpsimd_reach", target = "trn2",
+     function() nisa.rand_get_state(ps({4, 6}, nl.uint32)) end},
+    {"err_argument_generation", "engine vector needs gen4", target = "trn2",
+     function() nisa.rand_get_state(sb({4, 24}, nl.uint32), vector) end},
+    {"err_shape_required", "dst must have shape [4,6]", target = "trn2",
+     function() nisa.rand_get_state(sb({4, 5}, nl.uint32)) end},
   },
   numeric = {
     {"a GpSimd lane's words after five draws", target = "trn2", {nd.array(rows(2, 6), "uint32")}, function(st)
@@ -54,7 +57,8 @@ return {
       nisa.rand_get_state(out)
       return out
     end, {nd.array(gen.map(rows(2, 6), function(row) return left({row}, 5) end), "uint32")}},
-    {"the four states of a Vector lane after five draws", target = "trn3", {nd.array(rows(2, 24), "uint32")}, function(st)
+    {"the four states of a Vector lane after five draws", target = "trn3", {nd.array(rows(2, 24), "uint32")},
+     function(st)
       local out = sb({2, 24}, nl.uint32)
       nisa.rand_set_state(st, vector)
       nisa.rng(sb({2, 5}, nl.uint8))

@@ -35,10 +35,14 @@ return {
   },
   reject = {
     {"err_op_generation", "needs gen3", function() nisa.rand_set_state(sb({4, 6}, nl.uint32)) end},
-    {"err_argument_generation", "engine vector needs gen4", target = "trn2", function() nisa.rand_set_state(sb({4, 24}, nl.uint32), vector) end},
-    {"err_shape_required", "src_seeds must have shape [4,6]", target = "trn2", function() nisa.rand_set_state(sb({4, 24}, nl.uint32)) end},
-    {"err_shape_required", "src_seeds must have shape [4,24]", target = "trn3", function() nisa.rand_set_state(sb({4, 6}, nl.uint32), vector) end},
-    {"err_unsupported_memory", "src_seeds must be in sbuf", target = "trn2", function() nisa.rand_set_state(ps({4, 6}, nl.uint32)) end},
+    {"err_argument_generation", "engine vector needs gen4", target = "trn2",
+     function() nisa.rand_set_state(sb({4, 24}, nl.uint32), vector) end},
+    {"err_shape_required", "src_seeds must have shape [4,6]", target = "trn2",
+     function() nisa.rand_set_state(sb({4, 24}, nl.uint32)) end},
+    {"err_shape_required", "src_seeds must have shape [4,24]", target = "trn3",
+     function() nisa.rand_set_state(sb({4, 6}, nl.uint32), vector) end},
+    {"err_unsupported_memory", "src_seeds must be in sbuf", target = "trn2",
+     function() nisa.rand_set_state(ps({4, 6}, nl.uint32)) end},
   },
   numeric = {
     {"the published sequence", target = "trn2", {nd.array({marsaglia}, "uint32")}, function(st)

@@ -19,9 +19,11 @@ return {
   reject = {
     {"err_gpsimd_memory", "engine gpsimd reaches sbuf only", rule = "gpsimd_reach", target = "trn2",
      function() nisa.rng(ps({4, 8}, nl.uint32), nisa.engine.gpsimd) end},
-    {"err_argument_generation", "engine gpsimd needs gen3", function() nisa.rng(sb({4, 8}, nl.uint32), nisa.engine.gpsimd) end},
+    {"err_argument_generation", "engine gpsimd needs gen3",
+     function() nisa.rng(sb({4, 8}, nl.uint32), nisa.engine.gpsimd) end},
     {"err_unsupported_dtype", "dst is", function() nisa.rng(sb {4, 8}) end},
-    {"err_engine_set", "engine scalar is not one of", function() nisa.rng(sb({4, 8}, nl.uint32), nisa.engine.scalar) end},
+    {"err_engine_set", "engine scalar is not one of",
+     function() nisa.rng(sb({4, 8}, nl.uint32), nisa.engine.scalar) end},
   },
   numeric = {
     {"the numbers after seed 0, and then the next ones", {}, function()
@@ -29,7 +31,8 @@ return {
       nisa.rng(a)
       nisa.rng(b)
       return a, b
-    end, {nd.array(first, "uint32"), nd.array(gen.rows(2, function(p) return {table.unpack(gen.vector(0)(p, 8), 5)} end), "uint32")}},
+    end, {nd.array(first, "uint32"),
+      nd.array(gen.rows(2, function(p) return {table.unpack(gen.vector(0)(p, 8), 5)} end), "uint32")}},
     {"the low bits", {}, function()
       local a = sb({2, 4}, nl.uint16)
       nisa.rng(a)

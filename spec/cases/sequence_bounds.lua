@@ -2,7 +2,7 @@
 local nl, nisa = require "nki.language", require "nki.isa"
 local nd = require "nki.ndarray"
 local case = require "spec.support.case"
-local sb, ps = case.sbuf, case.psum
+local sb = case.sbuf
 
 local function refused(options)
   return function()
@@ -27,15 +27,20 @@ local ids = {{0, 1, 1, 2, 2, 2, 0, 3, 3}}
 return {
   accept = {{"a flat destination", refused(function() return {dst = sb({1, 18}, nl.int32)} end)}},
   reject = {
-    {"err_num_partition_mismatch", "dst and segment_ids", rule = "same_partitions", refused(function() return {dst = sb {2, 2, 9}} end)},
-    {"err_shape_required", "segment_ids must have shape (1,n)", refused(function() return {dst = sb {2, 2, 9}, segment_ids = sb {2, 9}} end)},
-    {"err_shape_required", "dst (start and end of every id) must have shape [1,18]", refused(function() return {dst = sb {1, 9}} end)},
+    {"err_num_partition_mismatch", "dst and segment_ids", rule = "same_partitions",
+     refused(function() return {dst = sb {2, 2, 9}} end)},
+    {"err_shape_required", "segment_ids must have shape (1,n)",
+     refused(function() return {dst = sb {2, 2, 9}, segment_ids = sb {2, 9}} end)},
+    {"err_shape_required", "dst (start and end of every id) must have shape [1,18]",
+     refused(function() return {dst = sb {1, 9}} end)},
     {"err_unsupported_dtype", "segment_ids is", refused(function() return {segment_ids = sb({1, 9}, nl.int16)} end)},
   },
   numeric = {
     {"runs of ids; none for 0", {nd.array(ids, "int32")}, bounds(nl.int32), {nd.array({{start, stop}}, "int32")}},
     {"as floats", {nd.array(ids)}, bounds(nl.float32), {nd.array {{start, stop}}}},
-    {"an id that comes back starts a new run", {nd.array({{1, 1, 2, 1}}, "int32")}, bounds(nl.int32), {nd.array({{{0, 0, 2, 3}, {2, 2, 3, 4}}}, "int32")}},
-    {"ids that float32 cannot tell apart", {nd.array({{16777216, 16777217}}, "int32")}, bounds(nl.int32), {nd.array({{{0, 1}, {1, 2}}}, "int32")}},
+    {"an id that comes back starts a new run", {nd.array({{1, 1, 2, 1}}, "int32")}, bounds(nl.int32),
+     {nd.array({{{0, 0, 2, 3}, {2, 2, 3, 4}}}, "int32")}},
+    {"ids that float32 cannot tell apart", {nd.array({{16777216, 16777217}}, "int32")}, bounds(nl.int32),
+     {nd.array({{{0, 1}, {1, 2}}}, "int32")}},
   },
 }

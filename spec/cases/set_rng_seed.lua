@@ -16,7 +16,8 @@ end
 return {
   accept = {{"a seed in psum", function() nisa.set_rng_seed(ps({1, 1}, nl.int32)) end}},
   reject = {
-    {"err_shape_required", "src_seeds must have shape of one element", rule = "one_element", function() nisa.set_rng_seed(sb({2, 1}, nl.uint32)) end},
+    {"err_shape_required", "src_seeds must have shape of one element", rule = "one_element",
+     function() nisa.set_rng_seed(sb({2, 1}, nl.uint32)) end},
     {"err_unsupported_dtype", "src_seeds is", function() nisa.set_rng_seed(sb({1, 1}, nl.uint16)) end},
   },
   numeric = {
@@ -24,7 +25,8 @@ return {
      {nd.array(gen.rows(3, function(p) return gen.vector(12345)(p, 5) end), "uint32")}},
     {"the four states of gen4", target = "trn3", {nd.array({{12345}}, "uint32")}, drawn,
      {nd.array(gen.rows(3, function(p) return gen.vector(12345, true)(p, 5) end), "uint32")}},
-    {"the same seed, the same numbers; another seed, others", {nd.array({{7}}, "int32"), nd.array({{8}}, "int32")}, function(seven, eight)
+    {"the same seed, the same numbers; another seed, others", {nd.array({{7}}, "int32"), nd.array({{8}}, "int32")},
+     function(seven, eight)
       local same, other = sb({3, 5}, nl.uint32), sb({3, 5}, nl.uint32)
       local first = drawn(seven)
       drawn(eight)

@@ -2,11 +2,12 @@
 local nl, nisa = require "nki.language", require "nki.isa"
 local nd = require "nki.ndarray"
 local case = require "spec.support.case"
-local sb, ps = case.sbuf, case.psum
+local sb = case.sbuf
 
 local function refused(options)
   return function()
-    local all = {val_dst = sb({16, 4}, nl.bfloat16), idx_dst = sb({16, 4}, nl.uint32), src = sb({16, 2}, nl.bfloat16), n = 20}
+    local all = {val_dst = sb({16, 4}, nl.bfloat16), idx_dst = sb({16, 4}, nl.uint32), src = sb({16, 2}, nl.bfloat16),
+      n = 20}
     for key, value in pairs(options()) do
       all[key] = value
     end
@@ -47,7 +48,8 @@ return {
     return {val_dst = sb({16, 32}, nl.bfloat16), idx_dst = sb({16, 32}, nl.uint32), n = 32}
   end)}},
   reject = {
-    {"err_num_partition_mismatch", "val_dst and src", rule = "same_partitions", refused(function() return {src = sb({32, 2}, nl.bfloat16)} end)},
+    {"err_num_partition_mismatch", "val_dst and src", rule = "same_partitions",
+     refused(function() return {src = sb({32, 2}, nl.bfloat16)} end)},
     {"err_num_elements_mismatch", "val_dst has 4 elements per partition and idx_dst has 5", rule = "same_count",
      refused(function() return {idx_dst = sb({16, 5}, nl.uint32)} end)},
     {"err_shape_required", "src must have shape (P,m) with P a multiple of 16", refused(function()
@@ -61,10 +63,12 @@ return {
     {"err_unsupported_dtype", "src is", refused(function() return {src = sb {16, 2}} end)},
   },
   numeric = {
-    {"the largest of two cores, ascending, with their numbers", {snake(2, 2, function(e, c) return c == 0 and (e * 7) % 31 or -e end)}, top(31, 3),
+    {"the largest of two cores, ascending, with their numbers",
+     {snake(2, 2, function(e, c) return c == 0 and (e * 7) % 31 or -e end)}, top(31, 3),
      {each_partition(2, "bfloat16", function(c) return c == 0 and {28, 29, 30} or {-2, -1, 0} end),
       each_partition(2, "uint32", function(c) return c == 0 and {4, 13, 22} or {2, 1, 0} end)}},
-    {"of equal elements the first counts as larger; NaN is the largest", {snake(1, 1, function(e) return e == 9 and 0 / 0 or e % 4 end)}, top(12, 5),
+    {"of equal elements the first counts as larger; NaN is the largest",
+     {snake(1, 1, function(e) return e == 9 and 0 / 0 or e % 4 end)}, top(12, 5),
      {each_partition(1, "bfloat16", function() return {2, 3, 3, 3, 0 / 0} end),
       each_partition(1, "uint32", function() return {2, 11, 7, 3, 9} end)}},
     {"all of them, sorted", {snake(1, 1, function(e) return 7 - e end)}, top(8, 8),

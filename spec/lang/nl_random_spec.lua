@@ -1,4 +1,4 @@
--- nl.rand, nl.random_seed, nl.dropout, nl.gather_flattened, nl.shared_identity_matrix; what the run-time checks of gathers say.
+-- Random numbers and gathers of nl, nl.shared_identity_matrix; what the run-time checks of gathers say.
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 local nd = require "nki.ndarray"
 local gen = require "spec.support.generators"
@@ -61,7 +61,8 @@ describe("nl.gather_flattened", function()
   it("converts, and knows partitions as its axis only", function()
     local r = run("trn1", function(a, b) return nl.gather_flattened(a, b, {dtype = nl.bfloat16}) end, x, index)
     assert.equal("bfloat16", r.dtype)
-    raises("err_bind_value", "axis", function() run("trn1", function(a, b) return nl.gather_flattened(a, b, 1) end, x, index) end)
+    raises("err_bind_value", "axis",
+      function() run("trn1", function(a, b) return nl.gather_flattened(a, b, 1) end, x, index) end)
   end)
 
   it("stops at an index outside", function()
@@ -73,7 +74,8 @@ end)
 
 describe("run-time faults of gathers", function()
   it("local_gather stops at a run that leaves the partition", function()
-    raises("err_tensor_access_out_of_bound", "its element 0 is 7, and src_buffer has 8 elements per partition", function()
+    raises("err_tensor_access_out_of_bound", "its element 0 is 7, and src_buffer has 8 elements per partition",
+      function()
       run("trn1", function(src, index)
         local out = nl.ndarray({16, 32}, nl.float32)
         nisa.local_gather {dst = out, src_buffer = src, index = index, num_elem_per_idx = 2, num_valid_indices = 16}
@@ -94,7 +96,8 @@ describe("run-time faults of gathers", function()
   end
 
   it("dma_compute stops at a row that does not exist", function()
-    raises("err_tensor_access_out_of_bound", "row 1 of its vector offset is index 4 of dimension 0, which has 4", function()
+    raises("err_tensor_access_out_of_bound", "row 1 of its vector offset is index 4 of dimension 0, which has 4",
+      function()
       scatter {{0}, {4}}
     end)
   end)
@@ -102,7 +105,8 @@ end)
 
 describe("nl.shared_identity_matrix", function()
   it("has ones where partition and column agree", function()
-    assert.equal(nd.array({{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, "uint8"), run("trn1", function() return nl.shared_identity_matrix(3) end))
+    assert.equal(nd.array({{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, "uint8"),
+      run("trn1", function() return nl.shared_identity_matrix(3) end))
     assert.equal("float32", run("trn1", function() return nl.shared_identity_matrix(3, nl.float32) end).dtype)
     assert.equal(nd.array {{1, 0}, {0, 1}}, run("trn1", function()
       return nl.shared_identity_matrix(2, {dtype = nl.float32, dst = nl.ndarray({2, 2}, nl.float32)})

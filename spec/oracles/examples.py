@@ -1,5 +1,6 @@
-"""examples.py -- inputs and expected outputs of examples/*.lua: one .npz each, inputs under the parameter names, the expected
-output as `out`. Sizes are unequal and the last tiles partial. The mathematics is done in float64 and rounded once."""
+"""examples.py -- inputs and expected outputs of examples/*.lua: one .npz each, inputs under the parameter names, the
+expected output as `out`. Sizes are unequal and the last tiles partial. The mathematics is done in float64 and rounded
+once."""
 import ml_dtypes
 import numpy as np
 
@@ -80,7 +81,8 @@ def pools():
 def attention():
     q, k, v = normal(11, 32, 150), normal(12, 32, 200), normal(13, 200, 32)
     q6, k6, v6 = f64(q, k, v)
-    return {"attention.near.npz": {"q": q, "k": k, "v": v, "out": (softmax(q6.T @ k6 / np.sqrt(32.0)) @ v6).astype(np.float32)}}
+    out = softmax(q6.T @ k6 / np.sqrt(32.0)) @ v6
+    return {"attention.near.npz": {"q": q, "k": k, "v": v, "out": out.astype(np.float32)}}
 
 
 def files():

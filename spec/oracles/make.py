@@ -4,8 +4,9 @@
   make.py           rewrite the files
   make.py --check   recompute and compare with what is committed; exit 1 and name the files that differ
 
-Exact data must agree to the byte. Files named *.near.npz hold results of transcendental functions or of sums whose order
-NumPy chooses by processor: --check compares their floats within a tolerance. The specs need only the files, no Python.
+Exact data must agree to the byte. Files named *.near.npz hold results of transcendental functions or of sums whose
+order NumPy chooses by processor: --check compares their floats within a tolerance. The specs need only the files, no
+Python.
 """
 import argparse
 import io

@@ -16,7 +16,8 @@ NARROW = {
     "bfloat16": ml_dtypes.bfloat16, "float16": np.float16, "float8_e4m3": ml_dtypes.float8_e4m3,
     "float8_e5m2": ml_dtypes.float8_e5m2, "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
 }
-INTEGER = {"int8": np.int8, "uint8": np.uint8, "int16": np.int16, "uint16": np.uint16, "int32": np.int32, "uint32": np.uint32}
+INTEGER = {"int8": np.int8, "uint8": np.uint8, "int16": np.int16, "uint16": np.uint16,
+           "int32": np.int32, "uint32": np.uint32}
 
 
 def truth(x):
@@ -29,7 +30,8 @@ def alu():
         out = {
             "add": a + b, "subtract": a - b, "multiply": a * b,
             "maximum": np.maximum(a, b), "minimum": np.minimum(a, b),
-            "equal": a == b, "not_equal": a != b, "greater": a > b, "greater_equal": a >= b, "less": a < b, "less_equal": a <= b,
+            "equal": a == b, "not_equal": a != b, "greater": a > b, "greater_equal": a >= b,
+            "less": a < b, "less_equal": a <= b,
             "logical_and": truth(a) & truth(b), "logical_or": truth(a) | truth(b), "logical_xor": truth(a) ^ truth(b),
             "divide": a / b, "fmod": np.fmod(a, b), "mod": np.mod(a, b),
         }
@@ -37,7 +39,8 @@ def alu():
 
 
 def activations():
-    x = np.concatenate([np.linspace(-3.1, 3.1, 63), [-100.0, -30.0, -12.0, -5.5, 5.5, 12.0, 30.0, 100.0]]).astype(np.float32)
+    x = np.concatenate([np.linspace(-3.1, 3.1, 63), [-100.0, -30.0, -12.0, -5.5, 5.5, 12.0, 30.0, 100.0]])
+    x = x.astype(np.float32)
     p = np.abs(x) + np.float32(0.01)
     x6, p6 = x.astype(np.float64), p.astype(np.float64)
     with np.errstate(all="ignore"):
@@ -48,7 +51,8 @@ def activations():
         phi = np.exp(-x6 * x6 / 2) / np.sqrt(2 * np.pi)
         s17, s1 = sig(1.702 * x6), sig(x6)
         out = {
-            "copy": x6, "square": x6 * x6, "relu": np.maximum(x6, 0), "sigmoid": s1, "tanh": np.tanh(x6), "exp": np.exp(x6),
+            "copy": x6, "square": x6 * x6, "relu": np.maximum(x6, 0), "sigmoid": s1, "tanh": np.tanh(x6),
+            "exp": np.exp(x6),
             "abs": np.abs(x6), "sign": np.sign(x6), "gelu": x6 * cdf, "gelu_dx": cdf + x6 * phi,
             "gelu_apprx_tanh": x6 / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x6 + 0.044715 * x6**3))),
             "gelu_apprx_sigmoid": x6 * s17, "gelu_apprx_sigmoid_dx": s17 + 1.702 * x6 * s17 * (1 - s17),
@@ -58,13 +62,14 @@ def activations():
         positive = {"log": np.log(p6), "sqrt": np.sqrt(p6), "rsqrt": 1 / np.sqrt(p6), "reciprocal": 1 / p6}
         narrow = np.clip(x6, -1.5, 1.5).astype(np.float32)
         n6 = narrow.astype(np.float64)
+        all_ = {**out, **positive, "sin": np.sin(n6), "arctan": np.arctan(n6)}
         return {"activation.near.npz": {
             "x": x, "positive": p, "narrow": narrow,
-            **{k: v.astype(np.float32) for k, v in {**out, **positive, "sin": np.sin(n6), "arctan": np.arctan(n6)}.items()}}}
+            **{k: v.astype(np.float32) for k, v in all_.items()}}}
 
 
 def sample():
-    """Float32 values around every rounding decision: halves, neighbours of halves, range ends, subnormals of the narrow types."""
+    """Float32 values around every rounding decision: halves, their neighbours, range ends, subnormals."""
     bits = np.arange(0, 1 << 16, 97, dtype=np.uint32) << 16
     tails = np.array([0x0000, 0x0001, 0x7FFF, 0x8000, 0x8001, 0xFFFF], np.uint32)
     wide = (bits[:, None] | tails[None, :]).reshape(-1)
@@ -80,7 +85,8 @@ def conversions():
         for name, dtype in NARROW.items():
             y = x.astype(dtype)
             out[f"to_{name}.npz"] = {"x": x, "out": y.view(np.uint8 if y.itemsize == 1 else np.uint16)}
-        halves = np.array([0.5, 1.5, 2.5, -0.5, -1.5, 127.5, 300, -129, np.inf, -np.inf, np.nan, 2147483520.0, 2147483648.0,
+        halves = np.array([0.5, 1.5, 2.5, -0.5, -1.5, 127.5, 300, -129, np.inf, -np.inf, np.nan, 2147483520.0,
+                           2147483648.0,
                            4294967040.0, 4294967296.0, -2147483648.0, -1.0, 65535.5, 32767.5, -32768.5], np.float32)
         for name, dtype in INTEGER.items():
             info = np.iinfo(dtype)

@@ -1,4 +1,4 @@
--- generators.lua: the random generators that docs/semantics.md describes, in plain Lua, for the numbers that specs expect.
+-- generators.lua: the random generators that docs/semantics.md describes, in plain Lua, for what specs expect.
 local M = {}
 
 local MASK = 0xFFFFFFFF
@@ -35,7 +35,7 @@ function M.xorshift(x)
   end
 end
 
--- The Vector engine after a seed: words(lane, n) of its first instruction, for one shift register or four xorwow states.
+-- The Vector engine after a seed: words(lane, n) of its first instruction; a shift register, or four xorwow states.
 function M.vector(seed, gen4)
   return function(lane, n)
     local next, words = {}, {}

@@ -3,7 +3,8 @@ local gen = require "spec.support.generators"
 
 local M = {}
 
--- encode(v, bias, bits): the byte of a small float with that exponent bias and so many mantissa bits; v rounds to a normal number or is 0.
+-- encode(v, bias, bits): the byte of a small float with that exponent bias and so many mantissa bits; v is 0 or
+-- rounds to a normal number.
 function M.encode(v, bias, bits)
   if v == 0 then
     return 0

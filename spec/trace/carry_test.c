@@ -41,8 +41,10 @@ static void own_column(Bench *x, int i) {
   assert_non_null(scale(x, column(x, shared_tile, i * 8, 8), column(x, shared_tile, i * 8, 8), 2));
 }
 static void neighbour_column(Bench *x, int i) {
-  if (i) assert_non_null(scale(x, column(x, shared_tile, i * 8, 8), column(x, shared_tile, (i - 1) * 8, 8), 2));
-  else assert_non_null(fill(x, column(x, shared_tile, 0, 8), 1));
+  if (i)
+    assert_non_null(scale(x, column(x, shared_tile, i * 8, 8), column(x, shared_tile, (i - 1) * 8, 8), 2));
+  else
+    assert_non_null(fill(x, column(x, shared_tile, 0, 8), 1));
 }
 static void interleaved(Bench *x, int i) {
   assert_non_null(scale(x, every(x, shared_tile, i, 4), every(x, shared_tile, i, 4), 2));
@@ -93,7 +95,8 @@ static void check(TrRange kind, Body body, const char *expected) {
 
 static void in_place_update(void **state) {
   (void)state;
-  check(TR_AFFINE, add_in_place, "k.lua:4: 'sbuf_0' carries a value from one iteration of the affine_range loop at k.lua:3");
+  check(TR_AFFINE, add_in_place,
+        "k.lua:4: 'sbuf_0' carries a value from one iteration of the affine_range loop at k.lua:3");
   check(TR_SEQUENTIAL, add_in_place, NULL);
   check(TR_STATIC, add_in_place, NULL);
 }
@@ -158,8 +161,9 @@ static void overlap_against_enumeration(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(in_place_update),     cmocka_unit_test(rebinding_update), cmocka_unit_test(matmul_accumulation),
-      cmocka_unit_test(temporaries),         cmocka_unit_test(separate_regions), cmocka_unit_test(overlap_against_enumeration),
+      cmocka_unit_test(in_place_update),     cmocka_unit_test(rebinding_update),
+      cmocka_unit_test(matmul_accumulation), cmocka_unit_test(temporaries),
+      cmocka_unit_test(separate_regions),    cmocka_unit_test(overlap_against_enumeration),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,8 @@
 
 static void shapes(void **state) {
   Bench x;
-  const int64_t one[1] = {4}, nine[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, zero[2] = {4, 0}, huge[3] = {INT64_MAX / 8, 1024, 1024};
+  const int64_t one[1] = {4}, nine[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, zero[2] = {4, 0},
+                huge[3] = {INT64_MAX / 8, 1024, 1024};
   (void)state;
   bench_open(&x, bench_spec());
   at_line(&x, 7);
@@ -33,9 +34,11 @@ static void shapes(void **state) {
   bench_close(&x);
 }
 
-static const IrTile *placed(Bench *x, Space space, DType dtype, int64_t p, int64_t f, int part, int64_t byte) {
-  const int64_t shape[2] = {p, f};
-  IrBufSpec s = {.space = space, .dtype = dtype, .rank = 2, .shape = shape, .has_address = true, .part = part, .byte = byte};
+/* 8 float32 elements in each of p partitions */
+static const IrTile *placed(Bench *x, Space space, int64_t p, int part, int64_t byte) {
+  const int64_t shape[2] = {p, 8};
+  IrBufSpec s = {
+      .space = space, .dtype = DT_float32, .rank = 2, .shape = shape, .has_address = true, .part = part, .byte = byte};
   return tr_ndarray(x->t, &s);
 }
 
@@ -43,22 +46,22 @@ static void addresses(void **state) {
   Bench x;
   (void)state;
   bench_open(&x, bench_spec());
-  const IrTile *t = placed(&x, SP_sbuf, DT_float32, 32, 8, 96, 64);
+  const IrTile *t = placed(&x, SP_sbuf, 32, 96, 64);
   assert_non_null(t);
   assert_int_equal(x.t->f->bufs[t->buf]->part, 96);
   assert_int_equal(x.t->f->bufs[t->buf]->byte, 64);
-  assert_null(placed(&x, SP_sbuf, DT_float32, 33, 8, 32, 0));
+  assert_null(placed(&x, SP_sbuf, 33, 32, 0));
   assert_fails(&x, address_partition, "partition 32 with 33 partitions");
-  assert_null(placed(&x, SP_sbuf, DT_float32, 65, 8, 64, 0));
+  assert_null(placed(&x, SP_sbuf, 65, 64, 0));
   assert_fails(&x, address_partition, "65 partitions");
-  assert_null(placed(&x, SP_sbuf, DT_float32, 32, 8, 0, 229376 - 28));
+  assert_null(placed(&x, SP_sbuf, 32, 0, 229376 - 28));
   assert_fails(&x, address_byte, "229376");
-  assert_non_null(placed(&x, SP_sbuf, DT_float32, 32, 8, 0, 229376 - 32));
-  assert_null(placed(&x, SP_psum, DT_float32, 32, 8, 0, 1024));
+  assert_non_null(placed(&x, SP_sbuf, 32, 0, 229376 - 32));
+  assert_null(placed(&x, SP_psum, 32, 0, 1024));
   assert_fails(&x, address_bank, "multiple of 2048");
-  assert_null(placed(&x, SP_sbuf, DT_float32, 32, 8, 0, 2));
+  assert_null(placed(&x, SP_sbuf, 32, 0, 2));
   assert_fails(&x, address_align, "element size 4");
-  assert_null(placed(&x, SP_shared_hbm, DT_float32, 32, 8, 0, 0));
+  assert_null(placed(&x, SP_shared_hbm, 32, 0, 0));
   assert_fails(&x, address_space, "shared_hbm");
   bench_close(&x);
 }
@@ -116,16 +119,15 @@ static void casts_share_a_view(void **state) {
 static void affine_values(void **state) {
   Bench x;
   uint32_t reg, i, j;
-  const int64_t one[1] = {1}, both[2] = {3, -2};
   (void)state;
   bench_open(&x, bench_spec());
   assert_true(tr_reg_alloc(x.t, NULL, &reg));
   assert_true(tr_reg_read(x.t, reg, &i));
   uint32_t before = x.t->f->nins;
-  assert_true(tr_affine(x.t, 1, one, &i, 0, &j));
+  assert_true(tr_affine(x.t, &(TrTerm){1, i}, 1, 0, &j));
   assert_int_equal(j, i); /* nothing to compute */
   assert_int_equal(x.t->f->nins, before);
-  assert_true(tr_affine(x.t, 2, both, (uint32_t[]){i, i}, 5, &j));
+  assert_true(tr_affine(x.t, (const TrTerm[]){{3, i}, {-2, i}}, 2, 5, &j));
   const IrIns *ins = x.t->f->ins[x.t->f->nins - 1];
   assert_int_equal(ins->op, CORE_idx);
   assert_int_equal(ins->result, j);
@@ -137,8 +139,12 @@ static void affine_values(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shapes),         cmocka_unit_test(addresses),          cmocka_unit_test(names_are_unique),
-      cmocka_unit_test(equal_constants_are_shared), cmocka_unit_test(casts_share_a_view), cmocka_unit_test(affine_values),
+      cmocka_unit_test(shapes),
+      cmocka_unit_test(addresses),
+      cmocka_unit_test(names_are_unique),
+      cmocka_unit_test(equal_constants_are_shared),
+      cmocka_unit_test(casts_share_a_view),
+      cmocka_unit_test(affine_values),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,8 @@ static void shared_allocations_agree(void **state) {
   body(&x, false);
   bench_program(&x);
   assert_null(tensor(&x, SP_shared_hbm, DT_float32, 128, 32));
-  assert_fails(&x, spmd_allocation, "program 0 makes 'shared_hbm_2' float32[128,64], program 1 makes 'shared_hbm_2' float32[128,32]");
+  assert_fails(&x, spmd_allocation,
+               "program 0 makes 'shared_hbm_2' float32[128,64], program 1 makes 'shared_hbm_2' float32[128,32]");
   bench_close(&x);
   bench_open(&x, grid_of(2));
   body(&x, false);
@@ -139,9 +140,9 @@ static void written_by_any_program(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(distinct_programs),        cmocka_unit_test(equal_programs_are_kept_once),
-      cmocka_unit_test(a_returning_pattern),      cmocka_unit_test(shared_allocations_agree),
-      cmocka_unit_test(outputs_agree),            cmocka_unit_test(written_by_any_program),
+      cmocka_unit_test(distinct_programs),   cmocka_unit_test(equal_programs_are_kept_once),
+      cmocka_unit_test(a_returning_pattern), cmocka_unit_test(shared_allocations_agree),
+      cmocka_unit_test(outputs_agree),       cmocka_unit_test(written_by_any_program),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,10 +86,10 @@ static inline IrIns *fill(Bench *x, const IrTile *dst, double value) {
 
 static inline void at_line(Bench *x, int line) { x->t->loc = ir_loc(x->t->m, "k.lua", line, false, 0); }
 
-#define assert_fails(x, id_, part)                                                                                \
-  do {                                                                                                            \
-    assert_int_equal((x)->d.id, ERR_##id_);                                                                       \
-    if (!strstr(diag_message(&(x)->d), (part))) fail_msg("'%s' is not in: %s", (part), diag_message(&(x)->d));     \
-    diag_clear(&(x)->d);                                                                                          \
+#define assert_fails(x, id_, part)                                                                             \
+  do {                                                                                                         \
+    assert_int_equal((x)->d.id, ERR_##id_);                                                                    \
+    if (!strstr(diag_message(&(x)->d), (part))) fail_msg("'%s' is not in: %s", (part), diag_message(&(x)->d)); \
+    diag_clear(&(x)->d);                                                                                       \
   } while (0)
 #endif

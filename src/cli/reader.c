@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <wchar.h>
 #ifdef NKL_LINE_EDITOR
+#include <dlfcn.h>
 #include <histedit.h>
 #endif
 
@@ -54,9 +55,42 @@ static const char *plain_line(Reader *r, const char *prompt, int *cancelled) {
 
 #ifdef NKL_LINE_EDITOR
 
+/* libedit is opened by the first session at a terminal: four more libraries would cost every start of the program. */
+#define EDIT_FUNCTIONS(X)                                        \
+  X(EditLine *, el_init, (const char *, FILE *, FILE *, FILE *)) \
+  X(void, el_end, (EditLine *))                                  \
+  X(void, el_reset, (EditLine *))                                \
+  X(int, el_set, (EditLine *, int, ...))                         \
+  X(int, el_get, (EditLine *, int, ...))                         \
+  X(int, el_source, (EditLine *, const char *))                  \
+  X(const char *, el_gets, (EditLine *, int *))                  \
+  X(const LineInfo *, el_line, (EditLine *))                     \
+  X(int, el_insertstr, (EditLine *, const char *))               \
+  X(History *, history_init, (void))                             \
+  X(void, history_end, (History *))                              \
+  X(int, history, (History *, HistEvent *, int, ...))
+
+static struct {
+#define X(result, name, parameters) result(*name) parameters;
+  EDIT_FUNCTIONS(X)
+#undef X
+} lib;
+
+static int load_editor(void) {
+  void *handle = dlopen(NKL_LINE_EDITOR, RTLD_NOW | RTLD_LOCAL), *f;
+  if (!handle) return 0;
+#define X(result, name, parameters) \
+  f = dlsym(handle, #name);         \
+  if (!f) return 0;                 \
+  memcpy(&lib.name, &f, sizeof f);
+  EDIT_FUNCTIONS(X)
+#undef X
+  return 1;
+}
+
 static Reader *reader_of(EditLine *e) {
   void *r = NULL;
-  el_get(e, EL_CLIENTDATA, &r);
+  lib.el_get(e, EL_CLIENTDATA, &r);
   return r;
 }
 
@@ -105,7 +139,7 @@ static void list_candidates(const char *list) {
 
 static unsigned char complete(EditLine *e, int key) {
   (void)key;
-  const LineInfo *line = el_line(e);
+  const LineInfo *line = lib.el_line(e);
   size_t n = (size_t)(line->cursor - line->buffer), have = word_before(line->buffer, n);
   nkl_buf list = NKL_BUF_INIT;
   if (nkl_complete(reader_of(e)->ctx, line->buffer, n, &list) != NKL_OK || !list.size) {
@@ -117,7 +151,7 @@ static unsigned char complete(EditLine *e, int key) {
   if (common > have) {
     char more[256];
     snprintf(more, sizeof more, "%.*s", (int)(common - have), list.data + have);
-    el_insertstr(e, more);
+    lib.el_insertstr(e, more);
   } else {
     list_candidates(list.data);
     result = CC_REDISPLAY;
@@ -136,12 +170,12 @@ static void open_history(Reader *r) {
   } else if (home && *home) {
     snprintf(r->file, sizeof r->file, "%s/.nkilua_history", home);
   }
-  r->history = history_init();
+  r->history = lib.history_init();
   if (!r->history) return;
-  history(r->history, &event, H_SETSIZE, 1000);
-  history(r->history, &event, H_SETUNIQUE, 1);
-  if (*r->file) history(r->history, &event, H_LOAD, r->file);
-  el_set(r->edit, EL_HIST, history, r->history);
+  lib.history(r->history, &event, H_SETSIZE, 1000);
+  lib.history(r->history, &event, H_SETUNIQUE, 1);
+  if (*r->file) lib.history(r->history, &event, H_LOAD, r->file);
+  lib.el_set(r->edit, EL_HIST, lib.history, r->history);
 }
 
 /* Only its owner may read what was typed. */
@@ -150,34 +184,35 @@ static void save_history(Reader *r) {
   if (!r->history) return;
   if (*r->file) {
     mode_t before = umask(077);
-    history(r->history, &event, H_SAVE, r->file);
+    lib.history(r->history, &event, H_SAVE, r->file);
     umask(before);
   }
-  history_end(r->history);
+  lib.history_end(r->history);
 }
 
 static void open_editor(Reader *r) {
+  if (!load_editor()) return;
   setlocale(LC_CTYPE, ""); /* and nothing else: numbers stay as Lua wants them */
-  r->edit = el_init("nkilua", stdin, stdout, stderr);
+  r->edit = lib.el_init("nkilua", stdin, stdout, stderr);
   if (!r->edit) return;
-  el_set(r->edit, EL_CLIENTDATA, r);
-  el_set(r->edit, EL_PROMPT, prompt_of);
-  el_set(r->edit, EL_EDITOR, "emacs");
-  el_set(r->edit, EL_GETCFN, read_character);
-  el_set(r->edit, EL_ADDFN, "nkilua-complete", "complete a name", complete);
-  el_set(r->edit, EL_BIND, "^I", "nkilua-complete", NULL);
+  lib.el_set(r->edit, EL_CLIENTDATA, r);
+  lib.el_set(r->edit, EL_PROMPT, prompt_of);
+  lib.el_set(r->edit, EL_EDITOR, "emacs");
+  lib.el_set(r->edit, EL_GETCFN, read_character);
+  lib.el_set(r->edit, EL_ADDFN, "nkilua-complete", "complete a name", complete);
+  lib.el_set(r->edit, EL_BIND, "^I", "nkilua-complete", NULL);
   open_history(r);
-  el_source(r->edit, NULL);
+  lib.el_source(r->edit, NULL);
 }
 
 static const char *edited_line(Reader *r, const char *prompt, int *cancelled) {
   int n = 0;
   r->prompt = prompt;
   interrupt_pending();
-  const char *text = el_gets(r->edit, &n);
+  const char *text = lib.el_gets(r->edit, &n);
   if (!text || n <= 0) {
     *cancelled = interrupt_pending();
-    if (*cancelled) el_reset(r->edit);
+    if (*cancelled) lib.el_reset(r->edit);
     fputc('\n', stdout);
     return NULL;
   }
@@ -214,7 +249,7 @@ const char *reader_line(Reader *r, const char *prompt, int *cancelled) {
 void reader_remember(Reader *r, const char *text) {
 #ifdef NKL_LINE_EDITOR
   HistEvent event;
-  if (r->history && *text) history(r->history, &event, H_ENTER, text);
+  if (r->history && *text) lib.history(r->history, &event, H_ENTER, text);
 #else
   (void)r;
   (void)text;
@@ -226,7 +261,7 @@ void reader_close(Reader *r) {
 #ifdef NKL_LINE_EDITOR
   if (r->edit) {
     save_history(r);
-    el_end(r->edit);
+    lib.el_end(r->edit);
   }
 #endif
   free(r->line);

@@ -4,8 +4,8 @@
 #include "check_util.h"
 
 static bool no_cmd(const IrCheck *c, const IrVal *cmd, int not, const char *why) {
-  if (cmd->u.i != not) return true;
-  return BAD(c, argument_value, "reduce_cmd", enum_name(ET_reduce_cmd, not), why);
+  if (cmd->u.i != not ) return true;
+  return BAD(c, argument_value, "reduce_cmd", enum_name(ET_reduce_cmd, not ), why);
 }
 
 /* An initial value and reduce_cmd load_reduce come together. */

@@ -142,8 +142,8 @@ bool check_dma_compute(const IrCheck *c) {
     const IrTile *x = a->srcs.u.tiles[i];
     if (x->vec && !rows) rows = x;
     if (tile_count(x) != tile_count(dst))
-      ok = BAD(c, num_elements_mismatch, "dst", LL(tile_count(dst)), "", "srcs", LL(tile_count(x)),
-               text_of(c, dst, &s), text_of(c, x, &t));
+      ok = BAD(c, num_elements_mismatch, "dst", LL(tile_count(dst)), "", "srcs", LL(tile_count(x)), text_of(c, dst, &s),
+               text_of(c, x, &t));
   }
   if (a->oob_mode.u.i == oob_mode_skip && !rows)
     ok = BAD(c, argument_value, "oob_mode", "skip", "it needs a src with a vector offset");

@@ -61,7 +61,8 @@ bool check_nc_stream_shuffle(const IrCheck *c) {
     int64_t m = mask[p % 32], from = p / 32 * 32 + m;
     if (m == 255 || (m < 32 && from < ns)) continue;
     if (m >= 32) {
-      snprintf(why, sizeof why, "shuffle_mask[%lld] is %lld; an entry is 0..31, or 255 for no change", LL(p % 32), LL(m));
+      snprintf(why, sizeof why, "shuffle_mask[%lld] is %lld; an entry is 0..31, or 255 for no change", LL(p % 32),
+               LL(m));
     } else {
       snprintf(why, sizeof why, "partition %lld of dst would come from partition %lld of src, which has %lld", LL(p),
                LL(from), LL(ns));
@@ -103,8 +104,7 @@ bool check_sequence_bounds(const IrCheck *c) {
   const Args_sequence_bounds *a = ARGS(sequence_bounds, c->ins);
   const IrTile *dst = a->dst.u.tile, *ids = a->segment_ids.u.tile;
   Say s;
-  bool ok = tile_parts(ids) == 1 ||
-            BAD(c, shape_required, "segment_ids", "(1,n): one partition", text_of(c, ids, &s));
+  bool ok = tile_parts(ids) == 1 || BAD(c, shape_required, "segment_ids", "(1,n): one partition", text_of(c, ids, &s));
   return free_size(c, "dst (start and end of every id)", dst, 2 * tile_free(ids)) && ok;
 }
 
@@ -120,8 +120,7 @@ bool check_topk(const IrCheck *c) {
   char why[160];
   bool ok = true;
   Say s;
-  if (tile_parts(src) % 16)
-    ok = BAD(c, shape_required, "src", "(P,m) with P a multiple of 16", text_of(c, src, &s));
+  if (tile_parts(src) % 16) ok = BAD(c, shape_required, "src", "(P,m) with P a multiple of 16", text_of(c, src, &s));
   if (tile_free(src) < (n + 15) / 16) {
     snprintf(why, sizeof why, "(P,m) with 16*m elements, at least n = %lld", LL(n));
     ok = BAD(c, shape_required, "src", why, text_of(c, src, &s));

@@ -27,8 +27,7 @@ bool check_quantize_mx(const IrCheck *c) {
   const IrTile *dst = a->dst.u.tile, *src = a->src.u.tile;
   Say s, w;
   if (!whole_quadrants(c, "src", src)) return false;
-  if (tile_free(src) % 4)
-    return BAD(c, shape_required, "src", "(P,n) with n a multiple of 4", text_of(c, src, &s));
+  if (tile_free(src) % 4) return BAD(c, shape_required, "src", "(P,n) with n a multiple of 4", text_of(c, src, &s));
   const int64_t shape[2] = {tile_parts(src), tile_free(src) / 4};
   bool ok = true;
   if (tile_free(dst) != shape[1]) ok = BAD(c, shape_required, "dst", say_shape(shape, 2, &w), text_of(c, dst, &s));

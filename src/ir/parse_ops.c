@@ -228,8 +228,7 @@ static bool make_tiles(RowOp *r) {
   for (uint32_t i = 0; i < r->nmem; i++) {
     Mem *m = &r->mem[i];
     bool indirect = false;
-    for (uint32_t j = 0; vectors && !m->vector && j < r->nmem; j++)
-      indirect = indirect || picks(r, &r->mem[j], m);
+    for (uint32_t j = 0; vectors && !m->vector && j < r->nmem; j++) indirect = indirect || picks(r, &r->mem[j], m);
     if (!make_tile(r, m, indirect)) return false;
   }
   return attach_vectors(r, vectors);

@@ -82,7 +82,8 @@ static bool check_compute_tile(const IrCheck *c, const IrParam *p, const IrTile 
   bool ok = true;
   Say s;
   int64_t first = b->part + (t->whole ? 0 : t->offset / buf_row(b)), n = tile_parts(t);
-  if (first && !(p->scale ? first % 32 % 4 == 0 && first % 32 <= 12 : start_is_legal(first, n))) ok = bad_start(c, p, t, first);
+  if (first && !(p->scale ? first % 32 % 4 == 0 && first % 32 <= 12 : start_is_legal(first, n)))
+    ok = bad_start(c, p, t, first);
   if (c->engine != engine_tensor) {
     int64_t most = b->space == SP_psum ? 4096 : 65536, count = tile_free(t);
     char what[64];
@@ -233,7 +234,10 @@ static bool check_param(const IrCheck *c, const IrParam *p, const IrVal *v, bool
     *usable = false;
     return BAD(c, argument_kind, p->name, kinds[p->kind].what);
   }
-  if (p->gen > c->gen && !same_as_default(p, v)) return bad_generation(c, p->name, p->gen);
+  if (p->gen > c->gen && !same_as_default(p, v)) {
+    if (v->kind == V_TILE || v->kind == V_TILES) *usable = false; /* not looked at */
+    return bad_generation(c, p->name, p->gen);
+  }
   bool ok = true;
   switch (v->kind) {
     case V_TILE:

@@ -1,5 +1,6 @@
-/* call.h -- room lang: what the nl, nisa and tensor functions share. A row of nl.def or tile.def becomes a C closure with two upvalues: the
-   context and the row. lang_row_call binds the arguments to slots 1..n, checks that a kernel runs, locates, and enters the body. */
+/* call.h -- room lang: what the nl, nisa and tensor functions share. A row of nl.def or tile.def becomes a C closure
+   with two upvalues: the context and the row. lang_row_call binds the arguments to slots 1..n, checks that a kernel
+   runs, locates, and enters the body. */
 #ifndef NK_LANG_CALL_H
 #define NK_LANG_CALL_H
 #include <string.h>
@@ -10,20 +11,21 @@ typedef struct Call Call;
 typedef struct LRow {
   const char *module; /* "nl", "NkiTensor" */
   const char *name;   /* "add" */
-  int (*body)(lua_State *L, Call *call);
-  int arg;            /* what tells rows with one body apart: an Alu, an Act, a flag */
-  bool anywhere;      /* also outside a kernel */
-  BindSpec bind;      /* bind.func: "nl.add" */
+  int (*body)(Call *call);
+  int arg;       /* what tells rows with one body apart: an Alu, an Act, a flag */
+  bool anywhere; /* also outside a kernel */
+  BindSpec bind; /* bind.func: "nl.add" */
   const char *doc;
 } LRow;
 struct Call {
+  lua_State *L;
   LangCtx *c;
   const LRow *row;
   Trace *t; /* NULL only for rows that work anywhere */
 };
-int lang_row_call(lua_State *L);                                    /* upvalues: context, row */
-int lang_row_enter(lua_State *L, LangCtx *c, const LRow *row);      /* the same, arguments on the stack from 1 */
-int lang_row_body(lua_State *L, LangCtx *c, const LRow *row);       /* the same with the slots already bound (operators) */
+int lang_row_call(lua_State *L);                               /* upvalues: context, row */
+int lang_row_enter(lua_State *L, LangCtx *c, const LRow *row); /* the same, arguments on the stack from 1 */
+int lang_row_body(lua_State *L, LangCtx *c, const LRow *row);  /* the same with the slots already bound (operators) */
 void lang_push_row(lua_State *L, LangCtx *c, const LRow *row);
 
 /* The userdata at i if its metatable is mt (an address from LangCtx). */
@@ -85,12 +87,14 @@ bool lang_is_keywords(lua_State *L, int i, bool takes_list);
 /* token.c */
 void lang_push_space(lua_State *L, LangCtx *c, Space s);
 void lang_add_enum(lua_State *L, LangCtx *c, EnumType t, const char *module); /* strict table of tokens */
-void lang_push_op(lua_State *L, LangCtx *c, const char *name, int call); /* nl operator or activation; call: row of nl.def or -1 */
+void lang_push_op(lua_State *L, LangCtx *c, const char *name,
+                  int call); /* nl operator or activation; call: row of nl.def or -1 */
 void lang_push_enum(lua_State *L, LangCtx *c, EnumType t, int value, const char *module);
 void lang_push_dtype(lua_State *L, DType d);
 /* Makes the table at -1 the contents of a strict, read-only proxy named so ("nl"), and leaves the proxy instead. */
 void lang_strict(lua_State *L, const char *name);
-/* half.c: the value that an embedded Lua file returns ("nki.slice"), loaded once per state. args: values on top passed to it the first time. */
+/* half.c: the value that an embedded Lua file returns ("nki.slice"), loaded once per state. args: values on top passed
+ * to it the first time. */
 void lang_half(lua_State *L, LangCtx *c, const char *name);
 
 /* slice.c: the key at index key -> one slice per dim of the tile. */

@@ -1,5 +1,6 @@
-/* index.c -- room lang: registers and affine index values. Integers may be added and multiplied, index values added to each other;
-   everything else has no meaning before the kernel runs on a device and raises. Arithmetic on a register reads it at that moment. */
+/* index.c -- room lang: registers and affine index values. Integers may be added and multiplied, index values added to
+   each other; everything else has no meaning before the kernel runs on a device and raises. Arithmetic on a register
+   reads it at that moment. */
 #include "call.h"
 
 const char LANG_INDEX[] = "NkiIndex";
@@ -26,10 +27,9 @@ static uint32_t read_register(lua_State *L, LangCtx *c, const LIndex *v) {
 }
 
 uint32_t lang_index_value(lua_State *L, LangCtx *c, const LIndex *v, int64_t scale) {
-  uint32_t idx = read_register(L, c, v);
-  int64_t coef = times(L, v->coef, scale), constant = times(L, v->constant, scale);
-  if (!tr_affine(c->trace, 1, &coef, &idx, constant, &idx)) lang_trace_error(L, c->trace);
-  return idx;
+  TrTerm term = {times(L, v->coef, scale), read_register(L, c, v)};
+  if (!tr_affine(c->trace, &term, 1, times(L, v->constant, scale), &term.idx)) lang_trace_error(L, c->trace);
+  return term.idx;
 }
 
 static const LIndex *operand(lua_State *L, LangCtx *c, int i, const char *op) {
@@ -44,10 +44,9 @@ static LIndex read_now(lua_State *L, LangCtx *c, const LIndex *v) {
 
 static int sum(lua_State *L, LangCtx *c, const LIndex *x, const LIndex *y, int64_t sign) {
   LIndex u = read_now(L, c, x), v = read_now(L, c, y), r = {.coef = 1};
-  int64_t coef[2] = {u.coef, times(L, v.coef, sign)};
-  uint32_t idx[2] = {u.idx, v.idx};
+  TrTerm term[2] = {{u.coef, u.idx}, {times(L, v.coef, sign), v.idx}};
   if (__builtin_add_overflow(u.constant, times(L, v.constant, sign), &r.constant)) return overflow(L);
-  if (!tr_affine(c->trace, 2, coef, idx, 0, &r.idx)) lang_trace_error(L, c->trace);
+  if (!tr_affine(c->trace, term, 2, 0, &r.idx)) lang_trace_error(L, c->trace);
   lang_push_index(L, c, r);
   return 1;
 }
@@ -126,12 +125,12 @@ static int index_index(lua_State *L) {
 }
 
 static void index_metatable(lua_State *L, LangCtx *c) {
-  static const luaL_Reg meta[] = {{"__add", index_add},         {"__sub", index_sub},      {"__mul", index_mul},
-                                  {"__unm", index_unm},         {"__lt", index_compare},   {"__le", index_compare},
+  static const luaL_Reg meta[] = {{"__add", index_add},           {"__sub", index_sub},     {"__mul", index_mul},
+                                  {"__unm", index_unm},           {"__lt", index_compare},  {"__le", index_compare},
                                   {"__tostring", index_tostring}, {"__index", index_index}, {NULL, NULL}};
-  static const char *const other[][2] = {{"__div", "/"},  {"__mod", "%"},  {"__pow", "^"}, {"__idiv", "//"}, {"__band", "&"},
-                                         {"__bor", "|"},  {"__bxor", "~"}, {"__bnot", "~"}, {"__shl", "<<"},  {"__shr", ">>"},
-                                         {"__concat", ".."}, {"__len", "#"}};
+  static const char *const other[][2] = {{"__div", "/"},  {"__mod", "%"},  {"__pow", "^"},     {"__idiv", "//"},
+                                         {"__band", "&"}, {"__bor", "|"},  {"__bxor", "~"},    {"__bnot", "~"},
+                                         {"__shl", "<<"}, {"__shr", ">>"}, {"__concat", ".."}, {"__len", "#"}};
   lua_createtable(L, 0, 24);
   lua_pushlightuserdata(L, c);
   luaL_setfuncs(L, meta, 1);

@@ -76,7 +76,7 @@ static int l_full(lua_State *L) {
   return 1;
 }
 
-/* ---- arange ------------------------------------------------------------------------------------------------------------ */
+/* ---- arange ------------------------------------------------------------------------------------------------------ */
 
 static double number_arg(lua_State *L, int i, const BindSpec *spec, double dflt) {
   if (lua_isnil(L, i)) return dflt;
@@ -106,7 +106,7 @@ static int l_arange(lua_State *L) {
   return 1;
 }
 
-/* ---- random ------------------------------------------------------------------------------------------------------------- */
+/* ---- random ------------------------------------------------------------------------------------------------------ */
 
 /* Element i depends on seed and i only (base/random.h). With name= the seed is mixed with it, as the command line does
  * with a parameter's. */

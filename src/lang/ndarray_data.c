@@ -20,7 +20,7 @@ LArray *array_numeric(lua_State *L, int i, const char *func, const char *param) 
   return a;
 }
 
-/* ---- elements --------------------------------------------------------------------------------------------------------- */
+/* ---- elements ---------------------------------------------------------------------------------------------------- */
 
 /* 32-bit integers do not fit f32, which the conversion rows of the simulator go through. */
 static bool is_wide_int(DType d) { return d == DT_int32 || d == DT_uint32; }
@@ -136,7 +136,7 @@ LArray *array_astype(lua_State *L, const LArray *a, DType dtype) {
   return to;
 }
 
-/* ---- texts and axes ----------------------------------------------------------------------------------------------------- */
+/* ---- texts and axes ---------------------------------------------------------------------------------------------- */
 
 const char *array_shape_text(int rank, const int64_t *shape, char buf[ARRAY_TEXT]) {
   int at = snprintf(buf, ARRAY_TEXT, "{");

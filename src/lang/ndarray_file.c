@@ -67,7 +67,7 @@ int array_load(lua_State *L) {
   return 1;
 }
 
-/* ---- save(path, array) and save(path, {name = array, ...}) -------------------------------------------------------------------- */
+/* ---- save(path, array) and save(path, {name = array, ...}) ------------------------------------------------------- */
 
 static SimTensor tensor_of(const LArray *a) {
   SimTensor t = {.dtype = a->dtype, .rank = a->rank, .data = a->data};
@@ -122,7 +122,7 @@ int array_save(lua_State *L) {
   return 0;
 }
 
-/* ---- bytes: exactly what is stored, row-major, little-endian --------------------------------------------------------------------- */
+/* ---- bytes: exactly what is stored, row-major, little-endian ----------------------------------------------------- */
 
 static int l_bytes(lua_State *L) {
   const LArray *a = array_check(L, 1, "array:bytes", "self");

@@ -4,7 +4,7 @@
 
 #include "ndarray.h"
 
-/* ---- elements: 0-based, negative counts from the end -------------------------------------------------------------------- */
+/* ---- elements: 0-based, negative counts from the end ------------------------------------------------------------- */
 
 /* The indices at 2 .. 2 + rank - 1 -> position. n: how many were given. */
 static int64_t position(lua_State *L, const LArray *a, const char *func, int n) {
@@ -47,7 +47,7 @@ static int l_free(lua_State *L) {
 
 const luaL_Reg array_index_methods[] = {{"get", l_get}, {"set", l_set}, {"free", l_free}, {NULL, NULL}};
 
-/* ---- fields ------------------------------------------------------------------------------------------------------------------ */
+/* ---- fields ------------------------------------------------------------------------------------------------------ */
 
 static void push_methods(lua_State *L) {
   static const char methods;
@@ -132,7 +132,7 @@ static int l_eq(lua_State *L) {
   return 1;
 }
 
-/* ---- text: float32[2,3] {{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}}; long axes show their ends ------------------------------------------- */
+/* ---- text: float32[2,3] {{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}}; long axes show their ends ---------------------------- */
 
 enum { WHOLE = 48, EDGE = 3 };
 

@@ -147,7 +147,7 @@ static int l_div(lua_State *L) { return binary(L, "array /", quotient, true); }
 static int l_maximum(lua_State *L) { return binary(L, "array:maximum", larger, false); }
 static int l_minimum(lua_State *L) { return binary(L, "array:minimum", smaller, false); }
 
-/* ---- one operand: exp, log, sqrt, tanh give floats, of integers float32 --------------------------------------------------- */
+/* ---- one operand: exp, log, sqrt, tanh give floats, of integers float32 ------------------------------------------ */
 
 static int unary(lua_State *L, const char *func, Unary f, bool keeps) {
   double block[ARRAY_BLOCK];

@@ -93,7 +93,7 @@ void array_push_nested(lua_State *L, int i, const char *func, DType dtype) {
   walk(L, &w, 0, i);
 }
 
-/* ---- back ------------------------------------------------------------------------------------------------------------------ */
+/* ---- back -------------------------------------------------------------------------------------------------------- */
 
 static void push_lists(lua_State *L, const LArray *a, int depth, int64_t *next) {
   double block[ARRAY_BLOCK];

@@ -117,7 +117,7 @@ static int l_mean(lua_State *L) { return reduce(L, "array:mean", FOLD_mean); }
 static int l_max(lua_State *L) { return reduce(L, "array:max", FOLD_max); }
 static int l_min(lua_State *L) { return reduce(L, "array:min", FOLD_min); }
 
-/* ---- a:matmul(b): [M,K] by [K,N] --------------------------------------------------------------------------------------------- */
+/* ---- a:matmul(b): [M,K] by [K,N] --------------------------------------------------------------------------------- */
 
 static void to_f64(const LArray *a, double *out) {
   for (int64_t i = 0; i < a->count; i += ARRAY_BLOCK)

@@ -37,7 +37,7 @@ static int l_reshape(lua_State *L) {
   return 1;
 }
 
-/* ---- transpose(axes): result axis k is axis axes[k]; without axes they are reversed -------------------------------------------- */
+/* ---- transpose(axes): result axis k is axis axes[k]; without axes they are reversed ------------------------------ */
 
 static void order_of(lua_State *L, const LArray *a, int order[IR_MAX_RANK]) {
   static const char func[] = "array:transpose";

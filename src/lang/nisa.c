@@ -1,5 +1,5 @@
-/* nisa.c -- room lang: the module nki.isa. One C closure per row of ops.def; the arguments go straight from the Lua stack into the
-   instruction's values, so a call makes no table and no copy. */
+/* nisa.c -- room lang: the module nki.isa. One C closure per row of ops.def; the arguments go straight from the Lua
+   stack into the instruction's values, so a call makes no table and no copy. */
 #include <stdio.h>
 
 #include "nl.h"
@@ -16,7 +16,8 @@ typedef struct Binding { /* of one call */
   bool given[MAX_PARAMS];
 } Binding;
 
-static const char *const full_names[OP_count] = {"",
+static const char *const full_names[OP_count] = {
+    "",
 #define OP(name, ...) "nisa." #name,
 #define P(...)
 #define R(...)
@@ -171,12 +172,22 @@ static void other_value(Binding *b, int i, const IrParam *p, IrVal *out) {
       else
         list_value(b, i, p, out);
       break;
-    case K_ints: list_value(b, i, p, out); break;
-    case K_pairs: pairs_value(b, i, p, out); break;
-    case K_tiles: tiles_value(b, i, p, out); break;
+    case K_ints:
+      list_value(b, i, p, out);
+      break;
+    case K_pairs:
+      pairs_value(b, i, p, out);
+      break;
+    case K_tiles:
+      tiles_value(b, i, p, out);
+      break;
     case K_reg:
-    case K_int_or_reg: register_value(b, i, p, out); break;
-    default: wrong(b, i, p->name, "something this parameter has no Lua form for"); break;
+    case K_int_or_reg:
+      register_value(b, i, p, out);
+      break;
+    default:
+      wrong(b, i, p->name, "something this parameter has no Lua form for");
+      break;
   }
 }
 
@@ -192,14 +203,24 @@ static void value(Binding *b, int i, int k) {
   }
   switch (p->kind) {
     case K_tile:
-    case K_column: wrong(b, i, p->name, "a tensor"); break;
-    case K_number: number_value(b, i, p, out, "a number"); break;
+    case K_column:
+      wrong(b, i, p->name, "a tensor");
+      break;
+    case K_number:
+      number_value(b, i, p, out, "a number");
+      break;
     case K_number_or_column:
-    case K_number_or_tile: number_value(b, i, p, out, "a number or a tensor"); break;
+    case K_number_or_tile:
+      number_value(b, i, p, out, "a number or a tensor");
+      break;
     case K_alu:
     case K_act:
-    case K_enum: token_value(b, i, p, out); break;
-    default: other_value(b, i, p, out); break;
+    case K_enum:
+      token_value(b, i, p, out);
+      break;
+    default:
+      other_value(b, i, p, out);
+      break;
   }
 }
 
@@ -290,9 +311,15 @@ static int nisa_call(lua_State *L) {
 
 static const char *const x_names[] = {"x", NULL};
 static const bool x_required[] = {false};
-static const LRow rows[] = {
-    {.module = "nisa", .name = "register_alloc", .body = nisa_register_alloc, .bind = {"nisa.register_alloc", x_names, x_required, 1, 0}},
-    {.module = "nisa", .name = "get_nc_version", .body = nisa_get_nc_version, .anywhere = true, .bind = {"nisa.get_nc_version", x_names, x_required, 0, 0}}};
+static const LRow rows[] = {{.module = "nisa",
+                             .name = "register_alloc",
+                             .body = nisa_register_alloc,
+                             .bind = {"nisa.register_alloc", x_names, x_required, 1, 0}},
+                            {.module = "nisa",
+                             .name = "get_nc_version",
+                             .body = nisa_get_nc_version,
+                             .anywhere = true,
+                             .bind = {"nisa.get_nc_version", x_names, x_required, 0, 0}}};
 
 static void add_engine_aliases(lua_State *L, LangCtx *c) {
   static const char *const names[] = {"tensor", "vector", "scalar", "gpsimd", "unknown"};

@@ -18,13 +18,14 @@
 #include "nl.def"
 
 const LRow nl_rows[] = {
-#define NL(name_, body_, arg_, where_, lists_, params_, doc_)                                                            \
-  {.module = "nl",                                                                                                       \
-   .name = #name_,                                                                                                       \
-   .body = body_,                                                                                                        \
-   .arg = arg_,                                                                                                          \
-   .anywhere = where_,                                                                                                   \
-   .bind = {"nl." #name_, names_##name_, required_##name_, (int)(sizeof names_##name_ / sizeof *names_##name_) - 1, lists_}, \
+#define NL(name_, body_, arg_, where_, lists_, params_, doc_)                                                       \
+  {.module = "nl",                                                                                                  \
+   .name = #name_,                                                                                                  \
+   .body = body_,                                                                                                   \
+   .arg = arg_,                                                                                                     \
+   .anywhere = where_,                                                                                              \
+   .bind = {"nl." #name_, names_##name_, required_##name_, (int)(sizeof names_##name_ / sizeof *names_##name_) - 1, \
+            lists_},                                                                                                \
    .doc = doc_},
 #define A(x)
 #define O(x)

@@ -1,7 +1,8 @@
 /* nl_create.c -- room lang: nl functions that make tensors. */
 #include "nl.h"
 
-static void read_address(lua_State *L, const Call *call, int slot, IrBufSpec *spec) {
+static void read_address(const Call *call, int slot, IrBufSpec *spec) {
+  lua_State *L = call->L;
   const char *func = call->row->bind.func;
   int64_t at[2];
   if (lua_isnil(L, slot)) return;
@@ -18,7 +19,8 @@ static void read_address(lua_State *L, const Call *call, int slot, IrBufSpec *sp
   spec->byte = at[1];
 }
 
-static const char *read_name(lua_State *L, const Call *call, int slot) {
+static const char *read_name(const Call *call, int slot) {
+  lua_State *L = call->L;
   size_t n;
   if (lua_isnil(L, slot)) return NULL;
   if (lua_type(L, slot) != LUA_TSTRING) lang_kind_error(L, slot, call->row->bind.func, "name", "a string");
@@ -28,68 +30,73 @@ static const char *read_name(lua_State *L, const Call *call, int slot) {
   return n ? s : NULL; /* the public default is the empty string */
 }
 
-static const IrTile *make(lua_State *L, const Call *call, const IrBufSpec *spec) {
+static const IrTile *make(const Call *call, const IrBufSpec *spec) {
+  lua_State *L = call->L;
   const IrTile *t = tr_ndarray(call->t, spec);
   if (!t) lang_trace_error(L, call->t);
   return t;
 }
 
-static void fill(lua_State *L, const Call *call, const IrTile *t, double value) {
+static void fill(const Call *call, const IrTile *t, double value) {
   Args_memset a;
   nl_defaults(OP_memset, &a);
   a.dst = nl_t(t);
   a.value = nl_n(value);
-  nl_emit(L, call, OP_memset, &a);
+  nl_emit(call, OP_memset, &a);
 }
 
-static int made_with_value(lua_State *L, const Call *call, const IrBufSpec *spec, double value) {
+static int made_with_value(const Call *call, const IrBufSpec *spec, double value) {
+  lua_State *L = call->L;
   if (space_is_hbm(spec->space))
     LANG_HERE(L, hbm_tensor_with_init_value_not_supported, call->row->bind.func, space_name(spec->space));
-  const IrTile *t = make(L, call, spec);
-  fill(L, call, t, value);
-  return nl_result(L, call, t);
+  const IrTile *t = make(call, spec);
+  fill(call, t, value);
+  return nl_result(call, t);
 }
 
-int nl_ndarray(lua_State *L, Call *call) {
+int nl_ndarray(Call *call) {
+  lua_State *L = call->L;
   int64_t shape[IR_MAX_RANK];
   IrBufSpec spec = {.shape = shape};
   spec.rank = lang_check_shape(L, 1, call->row->bind.func, "shape", shape);
-  spec.dtype = nl_dtype(L, call, 2, DT_none);
-  spec.space = nl_space(L, call, 3, SP_sbuf);
-  spec.name = read_name(L, call, 4);
-  read_address(L, call, 5, &spec);
-  return nl_result(L, call, make(L, call, &spec));
+  spec.dtype = nl_dtype(call, 2, DT_none);
+  spec.space = nl_space(call, 3, SP_sbuf);
+  spec.name = read_name(call, 4);
+  read_address(call, 5, &spec);
+  return nl_result(call, make(call, &spec));
 }
 
-int nl_filled(lua_State *L, Call *call) {
+int nl_filled(Call *call) {
+  lua_State *L = call->L;
   int64_t shape[IR_MAX_RANK];
   IrBufSpec spec = {.shape = shape};
   spec.rank = lang_check_shape(L, 1, call->row->bind.func, "shape", shape);
-  spec.dtype = nl_dtype(L, call, 2, DT_none);
-  spec.space = nl_space(L, call, 3, SP_sbuf);
-  spec.name = read_name(L, call, 4);
-  return made_with_value(L, call, &spec, call->row->arg);
+  spec.dtype = nl_dtype(call, 2, DT_none);
+  spec.space = nl_space(call, 3, SP_sbuf);
+  spec.name = read_name(call, 4);
+  return made_with_value(call, &spec, call->row->arg);
 }
 
-int nl_full(lua_State *L, Call *call) {
+int nl_full(Call *call) {
+  lua_State *L = call->L;
   int64_t shape[IR_MAX_RANK];
   IrBufSpec spec = {.shape = shape};
   spec.rank = lang_check_shape(L, 1, call->row->bind.func, "shape", shape);
   if (lua_type(L, 2) != LUA_TNUMBER) lang_kind_error(L, 2, call->row->bind.func, "fill_value", "a number");
-  spec.dtype = nl_dtype(L, call, 3, DT_none);
-  spec.space = nl_space(L, call, 4, SP_sbuf);
-  spec.name = read_name(L, call, 5);
-  return made_with_value(L, call, &spec, lua_tonumber(L, 2));
+  spec.dtype = nl_dtype(call, 3, DT_none);
+  spec.space = nl_space(call, 4, SP_sbuf);
+  spec.name = read_name(call, 5);
+  return made_with_value(call, &spec, lua_tonumber(L, 2));
 }
 
-int nl_like(lua_State *L, Call *call) {
-  const IrTile *x = nl_any_tile(L, call, 1);
+int nl_like(Call *call) {
+  const IrTile *x = nl_any_tile(call, 1);
   int64_t shape[IR_MAX_RANK];
   IrBufSpec spec = {.shape = shape, .rank = x->rank};
   for (int d = 0; d < x->rank; d++) shape[d] = x->dim[d].count;
-  spec.dtype = nl_dtype(L, call, 2, nl_dtype_of(call, x));
-  spec.space = nl_space(L, call, 3, nl_space_of(call, x));
-  spec.name = read_name(L, call, 4);
-  if (call->row->arg) return made_with_value(L, call, &spec, 0);
-  return nl_result(L, call, make(L, call, &spec));
+  spec.dtype = nl_dtype(call, 2, nl_dtype_of(call, x));
+  spec.space = nl_space(call, 3, nl_space_of(call, x));
+  spec.name = read_name(call, 4);
+  if (call->row->arg) return made_with_value(call, &spec, 0);
+  return nl_result(call, make(call, &spec));
 }

@@ -1,13 +1,13 @@
-/* nl_loops.c -- room lang: traced loops, device loops, no_reorder. Generic `for` asks for four values; the fourth, closed by Lua on every way
-   out, is how the trace learns of break and errors. */
+/* nl_loops.c -- room lang: traced loops, device loops, no_reorder. Generic `for` asks for four values; the fourth,
+   closed by Lua on every way out, is how the trace learns of break and errors. */
 #include "nl.h"
 
 typedef enum LoopKind { LOOP_TRACED, LOOP_DEVICE, LOOP_ORDER } LoopKind;
 typedef struct LLoop {
   LoopKind kind;
   uint64_t serial;
-  uint32_t loc;  /* of the call that made it */
-  uint32_t id;   /* of the session; device loops: 0 until the first step */
+  uint32_t loc; /* of the call that made it */
+  uint32_t id;  /* of the session; device loops: 0 until the first step */
   bool done;
   int64_t next, stop, step;
   IrVal lower, upper;
@@ -58,7 +58,8 @@ static int loop_close(lua_State *L) {
   return 0;
 }
 
-static LLoop *push_loop(lua_State *L, const Call *call, LoopKind kind) {
+static LLoop *push_loop(const Call *call, LoopKind kind) {
+  lua_State *L = call->L;
   LLoop *loop = lua_newuserdatauv(L, sizeof *loop, 0);
   memset(loop, 0, sizeof *loop);
   loop->kind = kind;
@@ -82,7 +83,8 @@ static LLoop *push_loop(lua_State *L, const Call *call, LoopKind kind) {
 }
 
 /* The loop is on top: returns iterator, loop, nil, loop. */
-static int give(lua_State *L, const Call *call, lua_CFunction step) {
+static int give(const Call *call, lua_CFunction step) {
+  lua_State *L = call->L;
   int at = lua_gettop(L);
   lua_pushlightuserdata(L, call->c);
   lua_pushcclosure(L, step, 1);
@@ -110,7 +112,8 @@ static int range_step(lua_State *L) {
   return 1;
 }
 
-int nl_range(lua_State *L, Call *call) {
+int nl_range(Call *call) {
+  lua_State *L = call->L;
   const char *func = call->row->bind.func;
   int64_t start = 0, stop = lang_check_int(L, 1, func, "start"), step = 1;
   if (!lua_isnil(L, 2)) {
@@ -119,18 +122,19 @@ int nl_range(lua_State *L, Call *call) {
   }
   if (!lua_isnil(L, 3)) step = lang_check_int(L, 3, func, "step");
   if (step == 0) LANG_HERE(L, bind_value, func, "step", "0", "a loop moves by at least 1");
-  LLoop *loop = push_loop(L, call, LOOP_TRACED);
+  LLoop *loop = push_loop(call, LOOP_TRACED);
   loop->next = start;
   loop->stop = stop;
   loop->step = step;
   loop->id = tr_loop_open(call->t, (TrRange)call->row->arg);
   if (!loop->id) lang_trace_error(L, call->t);
-  return give(L, call, range_step);
+  return give(call, range_step);
 }
 
 /* ---- on the device */
 
-static IrVal bound(lua_State *L, const Call *call, int slot, int64_t dflt) {
+static IrVal bound(const Call *call, int slot, int64_t dflt) {
+  lua_State *L = call->L;
   const char *func = call->row->bind.func, *param = nl_param(call, slot);
   int64_t v = dflt;
   const LIndex *at = lang_index_at(L, slot);
@@ -143,7 +147,8 @@ static IrVal bound(lua_State *L, const Call *call, int slot, int64_t dflt) {
   return nl_i(v);
 }
 
-static int64_t device_step(lua_State *L, const Call *call, int slot) {
+static int64_t device_step(const Call *call, int slot) {
+  lua_State *L = call->L;
   int64_t step = lua_isnil(L, slot) ? 1 : lang_check_int(L, slot, call->row->bind.func, "step");
   if (step < 1) LANG_HERE(L, loop_step, call->row->bind.func, (long long)step);
   return step;
@@ -166,26 +171,30 @@ static int dynamic_step(lua_State *L) {
   return 1;
 }
 
-int nl_dynamic_range(lua_State *L, Call *call) {
+int nl_dynamic_range(Call *call) {
+  lua_State *L = call->L;
   bool one = lua_isnil(L, 2);
-  IrVal lower = one ? nl_i(0) : bound(L, call, 1, 0), upper = bound(L, call, one ? 1 : 2, 0);
-  int64_t step = device_step(L, call, 3);
-  LLoop *loop = push_loop(L, call, LOOP_DEVICE);
+  IrVal lower = one ? nl_i(0) : bound(call, 1, 0), upper = bound(call, one ? 1 : 2, 0);
+  int64_t step = device_step(call, 3);
+  LLoop *loop = push_loop(call, LOOP_DEVICE);
   loop->lower = lower;
   loop->upper = upper;
   loop->step = step;
-  return give(L, call, dynamic_step);
+  return give(call, dynamic_step);
 }
 
-static void check_function(lua_State *L, const Call *call, int slot) {
-  if (lua_type(L, slot) != LUA_TFUNCTION) lang_kind_error(L, slot, call->row->bind.func, nl_param(call, slot), "a function");
+static void check_function(const Call *call, int slot) {
+  lua_State *L = call->L;
+  if (lua_type(L, slot) != LUA_TFUNCTION)
+    lang_kind_error(L, slot, call->row->bind.func, nl_param(call, slot), "a function");
 }
 
-int nl_fori_loop(lua_State *L, Call *call) {
+int nl_fori_loop(Call *call) {
+  lua_State *L = call->L;
   LIndex i = {.frozen = true, .coef = 1};
-  IrVal lower = bound(L, call, 1, 0), upper = bound(L, call, 2, 0);
-  int64_t step = device_step(L, call, 4);
-  check_function(L, call, 3);
+  IrVal lower = bound(call, 1, 0), upper = bound(call, 2, 0);
+  int64_t step = device_step(call, 4);
+  check_function(call, 3);
   uint32_t loop = tr_for_begin(call->t, lower, upper, step, &i.idx);
   if (!loop) lang_trace_error(L, call->t);
   lua_pushvalue(L, 3);
@@ -197,7 +206,8 @@ int nl_fori_loop(lua_State *L, Call *call) {
 }
 
 /* register = integer, register or index value */
-static void move_to(lua_State *L, const Call *call, uint32_t reg, int i, const char *param) {
+static void move_to(const Call *call, uint32_t reg, int i, const char *param) {
+  lua_State *L = call->L;
   Args_register_move a;
   int64_t v;
   const LIndex *x = lang_index_at(L, i);
@@ -215,18 +225,19 @@ static void move_to(lua_State *L, const Call *call, uint32_t reg, int i, const c
   } else {
     lang_kind_error(L, i, call->row->bind.func, param, "an integer, a register or an index value");
   }
-  nl_emit(L, call, OP_register_move, &a);
+  nl_emit(call, OP_register_move, &a);
 }
 
-int nl_while_loop(lua_State *L, Call *call) {
+int nl_while_loop(Call *call) {
+  lua_State *L = call->L;
   const LIndex *init = lang_index_at(L, 1);
   LIndex r = {.coef = 1};
-  check_function(L, call, 2);
+  check_function(call, 2);
   if (init && init->idx == 0) {
     r = *lang_live_index(L, call->c, init, "nl.while_loop", "init");
   } else {
     if (!tr_reg_alloc(call->t, NULL, &r.reg)) lang_trace_error(L, call->t);
-    move_to(L, call, r.reg, 1, "init");
+    move_to(call, r.reg, 1, "init");
   }
   uint32_t loop = tr_while_begin(call->t, r.reg);
   if (!loop) lang_trace_error(L, call->t);
@@ -234,30 +245,33 @@ int nl_while_loop(lua_State *L, Call *call) {
   lang_push_index(L, call->c, r);
   lua_call(L, 1, 1);
   lang_locate_fast(L, call->c, call->t);
-  if (lua_isnil(L, -1)) LANG_HERE(L, loop_body, "nl.while_loop", "the body returns the next condition: a register or an integer");
-  move_to(L, call, r.reg, lua_gettop(L), "result of the body");
+  if (lua_isnil(L, -1))
+    LANG_HERE(L, loop_body, "nl.while_loop", "the body returns the next condition: a register or an integer");
+  move_to(call, r.reg, lua_gettop(L), "result of the body");
   if (!tr_device_end(call->t, loop)) lang_trace_error(L, call->t);
   return 0;
 }
 
 /* nisa.register_alloc(x) */
-int nisa_register_alloc(lua_State *L, Call *call) {
+int nisa_register_alloc(Call *call) {
+  lua_State *L = call->L;
   LIndex r = {.coef = 1};
   if (!tr_reg_alloc(call->t, NULL, &r.reg)) lang_trace_error(L, call->t);
-  if (!lua_isnil(L, 1)) move_to(L, call, r.reg, 1, "x");
+  if (!lua_isnil(L, 1)) move_to(call, r.reg, 1, "x");
   lang_push_index(L, call->c, r);
   return 1;
 }
 
 /* ---- order */
 
-int nl_no_reorder(lua_State *L, Call *call) {
+int nl_no_reorder(Call *call) {
+  lua_State *L = call->L;
   if (!tr_no_reorder(call->t, true)) return lang_trace_error(L, call->t);
   if (lua_isnil(L, 1)) {
-    push_loop(L, call, LOOP_ORDER);
+    push_loop(call, LOOP_ORDER);
     return 1;
   }
-  check_function(L, call, 1);
+  check_function(call, 1);
   lua_pushvalue(L, 1);
   int status = lua_pcall(L, 0, 0, 0);
   if (!tr_no_reorder(call->t, false) && status == LUA_OK) return lang_trace_error(L, call->t);

@@ -24,7 +24,8 @@ static void push_ds(lua_State *L, LangCtx *c, LDs v) {
   lua_setmetatable(L, -2);
 }
 
-int nl_ds(lua_State *L, Call *call) {
+int nl_ds(Call *call) {
+  lua_State *L = call->L;
   LDs ds = {0};
   const LIndex *at = lang_index_at(L, 1);
   ds.size = lang_check_int(L, 2, "nl.ds", "size");
@@ -42,7 +43,8 @@ int nl_ds(lua_State *L, Call *call) {
   return 1;
 }
 
-static int64_t grid_axis(lua_State *L, const Call *call, int i, const char *param) {
+static int64_t grid_axis(const Call *call, int i, const char *param) {
+  lua_State *L = call->L;
   int n = call->t->spec.ngrid;
   int64_t axis = lua_isnil(L, i) ? 0 : lang_check_int(L, i, call->row->bind.func, param);
   if (axis < 0 && n) axis += n;
@@ -51,43 +53,48 @@ static int64_t grid_axis(lua_State *L, const Call *call, int i, const char *para
   return axis;
 }
 
-int nl_program_id(lua_State *L, Call *call) {
-  int64_t axis = grid_axis(L, call, 1, "axis");
+int nl_program_id(Call *call) {
+  lua_State *L = call->L;
+  int64_t axis = grid_axis(call, 1, "axis");
   lua_pushinteger(L, tr_program_id(call->t, (int)axis));
   return 1;
 }
 
-int nl_num_programs(lua_State *L, Call *call) {
+int nl_num_programs(Call *call) {
+  lua_State *L = call->L;
   int64_t total = 1;
   if (lua_type(L, 1) == LUA_TTABLE) {
     int n = (int)lua_rawlen(L, 1);
     for (int k = 1; k <= n; k++) {
       lua_rawgeti(L, 1, k);
-      int64_t axis = grid_axis(L, call, lua_gettop(L), "axes");
+      int64_t axis = grid_axis(call, lua_gettop(L), "axes");
       if (call->t->spec.ngrid) total *= call->t->spec.grid[axis];
       lua_pop(L, 1);
     }
   } else {
-    int64_t axis = grid_axis(L, call, 1, "axes");
+    int64_t axis = grid_axis(call, 1, "axes");
     if (call->t->spec.ngrid) total = call->t->spec.grid[axis];
   }
   lua_pushinteger(L, total);
   return 1;
 }
 
-int nl_program_ndim(lua_State *L, Call *call) {
+int nl_program_ndim(Call *call) {
+  lua_State *L = call->L;
   lua_pushinteger(L, call->t->spec.ngrid);
   return 1;
 }
 
-int nl_is_memory(lua_State *L, Call *call) {
+int nl_is_memory(Call *call) {
+  lua_State *L = call->L;
   const LToken *tok = lang_token_at(L, 1);
   if (!tok || tok->kind != TOK_SPACE) lang_kind_error(L, 1, call->row->bind.func, "buffer", "a memory such as nl.sbuf");
   lua_pushboolean(L, call->row->arg >> tok->space & 1);
   return 1;
 }
 
-int nl_device_print(lua_State *L, Call *call) {
+int nl_device_print(Call *call) {
+  lua_State *L = call->L;
   size_t n;
   Args_device_print a;
   nl_defaults(OP_device_print, &a);
@@ -98,8 +105,8 @@ int nl_device_print(lua_State *L, Call *call) {
   char *copy = arena_strdup(&call->t->m->arena, s, n);
   if (!copy) DIAG0(call->t->d, nomem), lang_trace_error(L, call->t);
   a.print_prefix = (IrVal){.kind = V_STR, .n = (uint32_t)n, .u.str = copy};
-  a.tensor = nl_t(nl_any_tile(L, call, 2));
-  nl_emit(L, call, OP_device_print, &a);
+  a.tensor = nl_t(nl_any_tile(call, 2));
+  nl_emit(call, OP_device_print, &a);
   return 0;
 }
 
@@ -125,12 +132,30 @@ static int tile_size_index(lua_State *L) {
   static const struct {
     const char *name;
     int64_t value;
-  } fixed[] = {{"pmax", 128},           {"psum_fmax", 512},         {"psum_bank_fmax", 512}, {"psum_bank_fmax_bytes", 2048},
-               {"bn_stats_fmax", 512},  {"gemm_stationary_fmax", 128}, {"gemm_moving_fmax", 512}, {"psum_min_align", 4},
+  } fixed[] = {{"pmax", 128},
+               {"psum_fmax", 512},
+               {"psum_bank_fmax", 512},
+               {"psum_bank_fmax_bytes", 2048},
+               {"bn_stats_fmax", 512},
+               {"gemm_stationary_fmax", 128},
+               {"gemm_moving_fmax", 512},
+               {"psum_min_align", 4},
                {"sbuf_min_align", 4}};
-  static const char *const names[] = {"pmax", "psum_fmax", "psum_bank_fmax", "psum_bank_fmax_bytes", "bn_stats_fmax",
-    "gemm_stationary_fmax", "gemm_moving_fmax", "psum_min_align", "sbuf_min_align", "psum_num_banks", "sbuf_size_bytes", "sbuf_fmax",
-    "sbuf_fmax_bytes", "total_available_sbuf_size", NULL};
+  static const char *const names[] = {"pmax",
+                                      "psum_fmax",
+                                      "psum_bank_fmax",
+                                      "psum_bank_fmax_bytes",
+                                      "bn_stats_fmax",
+                                      "gemm_stationary_fmax",
+                                      "gemm_moving_fmax",
+                                      "psum_min_align",
+                                      "sbuf_min_align",
+                                      "psum_num_banks",
+                                      "sbuf_size_bytes",
+                                      "sbuf_fmax",
+                                      "sbuf_fmax_bytes",
+                                      "total_available_sbuf_size",
+                                      NULL};
   const char *key = luaL_tolstring(L, 2, NULL);
   int64_t v = -1;
   for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++)
@@ -142,7 +167,8 @@ static int tile_size_index(lua_State *L) {
     v = chip_of(current_target(L, c))->sbuf_usable;
   if (v < 0) {
     const char *near = diag_nearest(key, names);
-    return LANG_HERE(L, no_such_name, "nl.tile_size", key, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    return LANG_HERE(L, no_such_name, "nl.tile_size", key, near ? "; did you mean " : "", near ? near : "",
+                     near ? "?" : "");
   }
   lua_pushinteger(L, v);
   return 1;
@@ -163,7 +189,8 @@ void nl_push_tile_size(lua_State *L, LangCtx *c) {
   lua_setmetatable(L, -2);
 }
 
-int nisa_get_nc_version(lua_State *L, Call *call) {
+int nisa_get_nc_version(Call *call) {
+  lua_State *L = call->L;
   lang_push_enum(L, call->c, ET_nc_version, (int)chip_of(current_target(L, call->c))->gen, "nisa");
   return 1;
 }

@@ -1,27 +1,30 @@
 /* nl_move.c -- room lang: load, store, copies, transposes, matmul, selection, assignment to a view. */
 #include "nl.h"
 
-static const IrTile *in_hbm(lua_State *L, const Call *call, int slot) {
-  const IrTile *t = nl_any_tile(L, call, slot);
+static const IrTile *in_hbm(const Call *call, int slot) {
+  lua_State *L = call->L;
+  const IrTile *t = nl_any_tile(call, slot);
   char got[DESCRIBE];
   if (!space_is_hbm(nl_space_of(call, t)))
     LANG_HERE(L, expected_in_hbm, call->row->bind.func, nl_param(call, slot), lang_describe(L, slot, got, sizeof got));
   return t;
 }
 
-static void check_matrix(lua_State *L, const Call *call, const IrTile *t, int slot) {
+static void check_matrix(const Call *call, const IrTile *t, int slot) {
+  lua_State *L = call->L;
   if (t->rank != 2) LANG_HERE(L, two_dimensional, call->row->bind.func, nl_param(call, slot), (int)t->rank);
 }
 
-static void dma(lua_State *L, const Call *call, const IrTile *dst, const IrTile *src) {
+static void dma(const Call *call, const IrTile *dst, const IrTile *src) {
   Args_dma_copy a;
   nl_defaults(OP_dma_copy, &a);
   a.dst = nl_t(dst);
   a.src = nl_t(src);
-  nl_emit(L, call, OP_dma_copy, &a);
+  nl_emit(call, OP_dma_copy, &a);
 }
 
-static int differ(lua_State *L, const Call *call, const char *func, const IrTile *x, const IrTile *y) {
+static int differ(const Call *call, const char *func, const IrTile *x, const IrTile *y) {
+  lua_State *L = call->L;
   Text a, b;
   Diag *d = &call->c->diag;
   text_init(&a, call->c->alloc);
@@ -34,167 +37,174 @@ static int differ(lua_State *L, const Call *call, const char *func, const IrTile
   return lang_raise_here(L, d);
 }
 
-int nl_load(lua_State *L, Call *call) {
-  const IrTile *src = in_hbm(L, call, 1);
+int nl_load(Call *call) {
+  lua_State *L = call->L;
+  const IrTile *src = in_hbm(call, 1);
   if (src->rank < 2)
     LANG_HERE(L, bind_value, call->row->bind.func, "src", "of rank 1",
               "a tile has partitions and free elements: use src:reshape{1, n} or src:reshape{n, 1}");
-  const IrTile *dst = nl_fresh_like(L, call, nl_dtype(L, call, 2, nl_dtype_of(call, src)), src);
-  dma(L, call, dst, src);
-  return nl_result(L, call, dst);
+  const IrTile *dst = nl_fresh_like(call, nl_dtype(call, 2, nl_dtype_of(call, src)), src);
+  dma(call, dst, src);
+  return nl_result(call, dst);
 }
 
-int nl_store(lua_State *L, Call *call) {
-  const IrTile *dst = in_hbm(L, call, 1);
-  Operand value = nl_operand(L, call, 2, false);
+int nl_store(Call *call) {
+  lua_State *L = call->L;
+  const IrTile *dst = in_hbm(call, 1);
+  Operand value = nl_operand(call, 2, false);
   char got[DESCRIBE];
   if (value.space == SP_psum)
     LANG_HERE(L, unsupported_memory, "nl", "store", "value", "sbuf (nl.copy brings it there)",
               lang_describe(L, 2, got, sizeof got));
-  if (!nl_same_shape(dst, value.tile)) differ(L, call, "nl.store", dst, value.tile);
-  dma(L, call, dst, value.tile);
+  if (!nl_same_shape(dst, value.tile)) differ(call, "nl.store", dst, value.tile);
+  dma(call, dst, value.tile);
   return 0;
 }
 
-int nl_load_transpose2d(lua_State *L, Call *call) {
-  const IrTile *src = in_hbm(L, call, 1);
-  DType own = nl_dtype_of(call, src), out = nl_dtype(L, call, 2, own);
-  check_matrix(L, call, src, 1);
+int nl_load_transpose2d(Call *call) {
+  const IrTile *src = in_hbm(call, 1);
+  DType own = nl_dtype_of(call, src), out = nl_dtype(call, 2, own);
+  check_matrix(call, src, 1);
   int64_t shape[2] = {src->dim[1].count, src->dim[0].count};
-  const IrTile *dst = nl_fresh(L, call, SP_sbuf, own, 2, shape);
+  const IrTile *dst = nl_fresh(call, SP_sbuf, own, 2, shape);
   Args_dma_transpose a;
   nl_defaults(OP_dma_transpose, &a);
   a.dst = nl_t(dst);
   a.src = nl_t(src);
-  nl_emit(L, call, OP_dma_transpose, &a);
-  return nl_result(L, call, nl_cast_to(L, call, dst, out));
+  nl_emit(call, OP_dma_transpose, &a);
+  return nl_result(call, nl_cast_to(call, dst, out));
 }
 
-int nl_copy(lua_State *L, Call *call) {
-  Operand x = nl_operand(L, call, 1, false);
-  const IrTile *dst = nl_fresh_like(L, call, nl_dtype(L, call, 2, x.dtype), x.tile);
-  nl_copy_to(L, call, dst, x.tile);
-  return nl_result(L, call, dst);
+int nl_copy(Call *call) {
+  Operand x = nl_operand(call, 1, false);
+  const IrTile *dst = nl_fresh_like(call, nl_dtype(call, 2, x.dtype), x.tile);
+  nl_copy_to(call, dst, x.tile);
+  return nl_result(call, dst);
 }
 
-/* Vector up to 32 x 32; Tensor engine into PSUM for floats; DMA for wide integers, which the Tensor engine does not take. */
-static const IrTile *transposed(lua_State *L, const Call *call, const IrTile *x) {
+/* Vector up to 32 x 32; Tensor engine into PSUM for floats; DMA for wide integers, which the Tensor engine does not
+ * take. */
+static const IrTile *transposed(const Call *call, const IrTile *x) {
   int64_t p = tile_parts(x), f = tile_free(x), shape[2] = {f, p};
   DType dtype = nl_dtype_of(call, x);
   bool small = p <= 32 && f <= 32, matmul = DM_MATMUL >> dtype & 1;
-  if (!small) x = nl_to_sbuf(L, call, x);
+  if (!small) x = nl_to_sbuf(call, x);
   if (!small && !matmul) {
     Args_dma_transpose t;
     nl_defaults(OP_dma_transpose, &t);
-    const IrTile *dst = nl_fresh(L, call, SP_sbuf, dtype, 2, shape);
+    const IrTile *dst = nl_fresh(call, SP_sbuf, dtype, 2, shape);
     t.dst = nl_t(dst);
     t.src = nl_t(x);
-    nl_emit(L, call, OP_dma_transpose, &t);
+    nl_emit(call, OP_dma_transpose, &t);
     return dst;
   }
   Args_nc_transpose a;
   nl_defaults(OP_nc_transpose, &a);
-  const IrTile *dst = nl_fresh(L, call, small ? SP_sbuf : SP_psum, dtype, 2, shape);
+  const IrTile *dst = nl_fresh(call, small ? SP_sbuf : SP_psum, dtype, 2, shape);
   a.dst = nl_t(dst);
   a.data = nl_t(x);
   a.engine = nl_i(small ? engine_vector : engine_tensor);
-  nl_emit(L, call, OP_nc_transpose, &a);
+  nl_emit(call, OP_nc_transpose, &a);
   return dst;
 }
 
-int nl_transpose(lua_State *L, Call *call) {
-  Operand x = nl_operand(L, call, 1, false);
-  check_matrix(L, call, x.tile, 1);
-  return nl_result(L, call, nl_cast_to(L, call, transposed(L, call, x.tile), nl_dtype(L, call, 2, x.dtype)));
+int nl_transpose(Call *call) {
+  Operand x = nl_operand(call, 1, false);
+  check_matrix(call, x.tile, 1);
+  return nl_result(call, nl_cast_to(call, transposed(call, x.tile), nl_dtype(call, 2, x.dtype)));
 }
 
-int nl_matmul(lua_State *L, Call *call) {
-  Operand x = nl_operand(L, call, 1, false), y = nl_operand(L, call, 2, false);
+int nl_matmul(Call *call) {
+  lua_State *L = call->L;
+  Operand x = nl_operand(call, 1, false), y = nl_operand(call, 2, false);
   bool turned = lua_toboolean(L, 3);
   if (!lua_isnil(L, 3) && !lua_isboolean(L, 3)) lang_kind_error(L, 3, "nl.matmul", "transpose_x", "true or false");
-  check_matrix(L, call, x.tile, 1);
-  check_matrix(L, call, y.tile, 2);
-  const IrTile *stationary = nl_to_sbuf(L, call, turned ? x.tile : transposed(L, call, x.tile));
-  const IrTile *moving = nl_to_sbuf(L, call, y.tile);
+  check_matrix(call, x.tile, 1);
+  check_matrix(call, y.tile, 2);
+  const IrTile *stationary = nl_to_sbuf(call, turned ? x.tile : transposed(call, x.tile));
+  const IrTile *moving = nl_to_sbuf(call, y.tile);
   int64_t shape[2] = {tile_free(stationary), tile_free(moving)};
-  if (tile_parts(stationary) != tile_parts(moving)) differ(L, call, "nl.matmul: the contracted axes", x.tile, y.tile);
-  const IrTile *dst = nl_fresh(L, call, SP_psum, DT_float32, 2, shape);
+  if (tile_parts(stationary) != tile_parts(moving)) differ(call, "nl.matmul: the contracted axes", x.tile, y.tile);
+  const IrTile *dst = nl_fresh(call, SP_psum, DT_float32, 2, shape);
   Args_nc_matmul a;
   nl_defaults(OP_nc_matmul, &a);
   a.dst = nl_t(dst);
   a.stationary = nl_t(stationary);
   a.moving = nl_t(moving);
-  nl_emit(L, call, OP_nc_matmul, &a);
-  return nl_result(L, call, dst);
+  nl_emit(call, OP_nc_matmul, &a);
+  return nl_result(call, dst);
 }
 
 /* One partition to all: DMA copies that double what is there; every dtype stays bit exact. */
-static void spread_partitions(lua_State *L, const Call *call, const IrTile *dst, const IrTile *src) {
+static void spread_partitions(const Call *call, const IrTile *dst, const IrTile *src) {
+  lua_State *L = call->L;
   ViewCtx v = lang_view(call->t);
   int64_t total = tile_parts(dst);
   IrSlice first = {.count = 1, .step = 1};
   const IrTile *to = view_slice(&v, dst, 0, first);
   if (!to) lang_trace_error(L, call->t);
-  dma(L, call, to, src);
+  dma(call, to, src);
   for (int64_t have = 1; have < total;) {
     int64_t n = have < total - have ? have : total - have;
     const IrTile *from = view_slice(&v, dst, 0, (IrSlice){.count = n, .step = 1});
     to = view_slice(&v, dst, 0, (IrSlice){.start = have, .count = n, .step = 1});
     if (!from || !to) lang_trace_error(L, call->t);
-    dma(L, call, to, from);
+    dma(call, to, from);
     have += n;
   }
 }
 
-static const IrTile *broadcast_to(lua_State *L, const Call *call, const IrTile *x, int rank, const int64_t *shape, DType out) {
+static const IrTile *broadcast_to(const Call *call, const IrTile *x, int rank, const int64_t *shape, DType out) {
   bool spread = rank == x->rank && x->dim[0].count == 1 && shape[0] > 1;
-  const IrTile *dst = nl_fresh(L, call, SP_sbuf, out, rank, shape);
+  const IrTile *dst = nl_fresh(call, SP_sbuf, out, rank, shape);
   for (int d = 0; d < rank && rank == x->rank; d++)
-    if (x->dim[d].count != shape[d] && x->dim[d].count != 1) differ(L, call, call->row->bind.func, x, dst);
-  if (rank != x->rank) differ(L, call, call->row->bind.func, x, dst);
+    if (x->dim[d].count != shape[d] && x->dim[d].count != 1) differ(call, call->row->bind.func, x, dst);
+  if (rank != x->rank) differ(call, call->row->bind.func, x, dst);
   if (!spread) {
-    nl_copy_to(L, call, dst, nl_broadcast(L, call, x, rank, shape));
+    nl_copy_to(call, dst, nl_broadcast(call, x, rank, shape));
     return dst;
   }
   int64_t one[IR_MAX_RANK];
   memcpy(one, shape, sizeof *one * (size_t)rank);
   one[0] = 1;
-  const IrTile *row = nl_fresh(L, call, SP_sbuf, out, rank, one);
-  nl_copy_to(L, call, row, nl_broadcast(L, call, x, rank, one));
-  spread_partitions(L, call, dst, row);
+  const IrTile *row = nl_fresh(call, SP_sbuf, out, rank, one);
+  nl_copy_to(call, row, nl_broadcast(call, x, rank, one));
+  spread_partitions(call, dst, row);
   return dst;
 }
 
-int nl_broadcast_to(lua_State *L, Call *call) {
-  Operand x = nl_operand(L, call, 1, false);
+int nl_broadcast_to(Call *call) {
+  lua_State *L = call->L;
+  Operand x = nl_operand(call, 1, false);
   int64_t shape[IR_MAX_RANK];
   int rank = lang_check_shape(L, 2, call->row->bind.func, "shape", shape);
-  DType out = call->row->bind.n > 2 ? nl_dtype(L, call, 3, x.dtype) : x.dtype;
-  return nl_result(L, call, broadcast_to(L, call, x.tile, rank, shape, out));
+  DType out = call->row->bind.n > 2 ? nl_dtype(call, 3, x.dtype) : x.dtype;
+  return nl_result(call, broadcast_to(call, x.tile, rank, shape, out));
 }
 
-int nl_expand_dims(lua_State *L, Call *call) {
-  const IrTile *x = nl_any_tile(L, call, 1);
+int nl_expand_dims(Call *call) {
+  lua_State *L = call->L;
+  const IrTile *x = nl_any_tile(call, 1);
   int64_t axis = lang_check_int(L, 2, call->row->bind.func, "axis");
   ViewCtx v = lang_view(call->t);
   if (axis < 0) axis += x->rank + 1;
   if (axis < INT8_MIN || axis > INT8_MAX) axis = -1;
   const IrTile *r = view_expand_dim(&v, x, (int)axis);
   if (!r) lang_trace_error(L, call->t);
-  return nl_result(L, call, r);
+  return nl_result(call, r);
 }
 
 /* ---- selection */
 
 /* A number or a tile of another dtype goes through `dst`-typed memory. */
-static const IrTile *as_dtype(lua_State *L, const Call *call, const Operand *o, DType dtype, int rank, const int64_t *shape) {
-  return nl_broadcast(L, call, nl_cast_to(L, call, o->tile, dtype), rank, shape);
+static const IrTile *as_dtype(const Call *call, const Operand *o, DType dtype, int rank, const int64_t *shape) {
+  return nl_broadcast(call, nl_cast_to(call, o->tile, dtype), rank, shape);
 }
 
-static const IrTile *predicate(lua_State *L, const Call *call, const Operand *cond, bool other_in_psum) {
+static const IrTile *predicate(const Call *call, const Operand *cond, bool other_in_psum) {
   uint32_t ready = DM(uint8) | DM(uint16) | DM(uint32) | DM(bool_);
-  if (ready >> cond->dtype & 1) return other_in_psum ? nl_to_sbuf(L, call, cond->tile) : cond->tile;
-  return nl_scaled(L, call, cond->tile, ALU_not_equal, 0, DT_uint8);
+  if (ready >> cond->dtype & 1) return other_in_psum ? nl_to_sbuf(call, cond->tile) : cond->tile;
+  return nl_scaled(call, cond->tile, ALU_not_equal, 0, DT_uint8);
 }
 
 static DType where_type(const Operand *x, const Operand *y) {
@@ -204,58 +214,59 @@ static DType where_type(const Operand *x, const Operand *y) {
   return dtype_promote(tile->dtype, num->integer ? DT_int32 : DT_float32);
 }
 
-int nl_where(lua_State *L, Call *call) {
-  Operand cond = nl_operand(L, call, 1, false), x = nl_operand(L, call, 2, true), y = nl_operand(L, call, 3, true);
-  DType out = nl_dtype(L, call, 4, DT_none);
+int nl_where(Call *call) {
+  Operand cond = nl_operand(call, 1, false), x = nl_operand(call, 2, true), y = nl_operand(call, 3, true);
+  DType out = nl_dtype(call, 4, DT_none);
   int64_t shape[IR_MAX_RANK], other[IR_MAX_RANK];
   if (out == DT_none) out = where_type(&x, &y);
-  int rank = nl_common_shape(L, call, &cond, x.tile ? &x : &cond, shape);
-  nl_common_shape(L, call, &cond, y.tile ? &y : &cond, other);
+  int rank = nl_common_shape(call, &cond, x.tile ? &x : &cond, shape);
+  nl_common_shape(call, &cond, y.tile ? &y : &cond, other);
   for (int d = 0; d < rank; d++) shape[d] = other[d] > shape[d] ? other[d] : shape[d];
-  const IrTile *dst = nl_fresh(L, call, SP_sbuf, out, rank, shape);
+  const IrTile *dst = nl_fresh(call, SP_sbuf, out, rank, shape);
   if (y.tile) {
-    nl_copy_to(L, call, dst, nl_broadcast(L, call, y.tile, rank, shape));
+    nl_copy_to(call, dst, nl_broadcast(call, y.tile, rank, shape));
   } else {
     Args_memset m;
     nl_defaults(OP_memset, &m);
     m.dst = nl_t(dst);
     m.value = nl_n(y.num);
-    nl_emit(L, call, OP_memset, &m);
+    nl_emit(call, OP_memset, &m);
   }
   Args_tensor_copy_predicated a;
   nl_defaults(OP_tensor_copy_predicated, &a);
-  const IrTile *src = x.tile ? as_dtype(L, call, &x, out, rank, shape) : NULL;
+  const IrTile *src = x.tile ? as_dtype(call, &x, out, rank, shape) : NULL;
   bool in_psum = src && nl_space_of(call, src) == SP_psum;
   a.dst = nl_t(dst);
   a.src = src ? nl_t(src) : nl_n(x.num);
-  a.predicate = nl_t(nl_broadcast(L, call, predicate(L, call, &cond, in_psum), rank, shape));
-  nl_emit(L, call, OP_tensor_copy_predicated, &a);
-  return nl_result(L, call, dst);
+  a.predicate = nl_t(nl_broadcast(call, predicate(call, &cond, in_psum), rank, shape));
+  nl_emit(call, OP_tensor_copy_predicated, &a);
+  return nl_result(call, dst);
 }
 
 /* ---- t[key] = value */
 
 static const LRow assign_row = {.module = "NkiTensor", .name = "assignment", .bind = {.func = "assignment"}};
 
-static void assign_number(lua_State *L, const Call *call, const IrTile *dst, double value) {
+static void assign_number(const Call *call, const IrTile *dst, double value) {
+  lua_State *L = call->L;
   Args_memset m;
   nl_defaults(OP_memset, &m);
   bool hbm = space_is_hbm(nl_space_of(call, dst));
   if (hbm && (dst->rank < 2 || dst->dim[0].count > 128))
     LANG_HERE(L, bind_value, "assignment", "value", "a number for more than 128 rows of HBM (or a tensor of rank 1)",
               "fill at most 128 rows at a time");
-  const IrTile *to = hbm ? nl_fresh_like(L, call, nl_dtype_of(call, dst), dst) : dst;
+  const IrTile *to = hbm ? nl_fresh_like(call, nl_dtype_of(call, dst), dst) : dst;
   m.dst = nl_t(to);
   m.value = nl_n(value);
-  nl_emit(L, call, OP_memset, &m);
-  if (hbm) dma(L, call, dst, to);
+  nl_emit(call, OP_memset, &m);
+  if (hbm) dma(call, dst, to);
 }
 
 void nl_assign(lua_State *L, LangCtx *c, const IrTile *dst, int i) {
-  Call call = {c, &assign_row, c->trace};
+  Call call = {L, c, &assign_row, c->trace};
   const LTile *t = lang_tile_at(L, i);
   if (lua_type(L, i) == LUA_TNUMBER) {
-    assign_number(L, &call, dst, lua_tonumber(L, i));
+    assign_number(&call, dst, lua_tonumber(L, i));
     return;
   }
   if (!t) lang_kind_error(L, i, "assignment", "value", "a tensor or a number");
@@ -267,11 +278,11 @@ void nl_assign(lua_State *L, LangCtx *c, const IrTile *dst, int i) {
       shape[d] = dst->dim[d].count;
       fits = src->dim[d].count == shape[d] || src->dim[d].count == 1;
     }
-    if (!fits) differ(L, &call, "assignment", dst, src);
-    src = nl_broadcast(L, &call, src, dst->rank, shape);
+    if (!fits) differ(&call, "assignment", dst, src);
+    src = nl_broadcast(&call, src, dst->rank, shape);
   }
   if (space_on_chip(nl_space_of(&call, dst)) && space_on_chip(t->space))
-    nl_copy_to(L, &call, dst, src);
+    nl_copy_to(&call, dst, src);
   else
-    dma(L, &call, dst, src);
+    dma(&call, dst, src);
 }

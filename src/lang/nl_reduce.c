@@ -1,8 +1,10 @@
 /* nl_reduce.c -- room lang: reductions over trailing free axes. */
 #include "nl.h"
 
-/* axis at slot 2: an integer or a list -> the first reduced axis; the run must end at the last axis and not include axis 0. */
-static int first_axis(lua_State *L, const Call *call, const IrTile *t) {
+/* axis at slot 2: an integer or a list -> the first reduced axis; the run must end at the last axis and not include
+ * axis 0. */
+static int first_axis(const Call *call, const IrTile *t) {
+  lua_State *L = call->L;
   int64_t axis[IR_MAX_RANK];
   int n = 1, first = t->rank;
   bool seen[IR_MAX_RANK] = {false};
@@ -14,13 +16,15 @@ static int first_axis(lua_State *L, const Call *call, const IrTile *t) {
   for (int k = 0; k < n; k++) {
     int64_t a = axis[k] < 0 ? axis[k] + t->rank : axis[k];
     if (a < 1 || a >= t->rank || seen[a])
-      LANG_HERE(L, bind_value, func, "axis", "not a set of free axes", "axis 0 is the partition axis, and each axis counts once");
+      LANG_HERE(L, bind_value, func, "axis", "not a set of free axes",
+                "axis 0 is the partition axis, and each axis counts once");
     seen[a] = true;
     if (a < first) first = (int)a;
   }
   for (int a = first; a < t->rank; a++)
     if (!seen[a])
-      LANG_HERE(L, bind_value, func, "axis", "not a run of axes that ends at the last one", "only trailing free axes are reduced");
+      LANG_HERE(L, bind_value, func, "axis", "not a run of axes that ends at the last one",
+                "only trailing free axes are reduced");
   if (n == 0) LANG_HERE(L, bind_value, func, "axis", "an empty list", "name at least one free axis");
   return first;
 }
@@ -37,66 +41,75 @@ static int reduced_shape(const IrTile *t, int first, bool keep, int64_t shape[IR
   return rank;
 }
 
-static bool flag(lua_State *L, const Call *call, int slot) {
+static bool flag(const Call *call, int slot) {
+  lua_State *L = call->L;
   if (lua_isnoneornil(L, slot)) return false;
   if (!lua_isboolean(L, slot)) lang_kind_error(L, slot, call->row->bind.func, nl_param(call, slot), "true or false");
   return lua_toboolean(L, slot);
 }
 
-static const IrTile *reduce(lua_State *L, const Call *call, const IrTile *t, Alu op, int first, bool keep, DType out) {
+typedef struct Reduction {
+  const IrTile *t;
+  int first; /* reduced are this axis and all behind it */
+  bool keep;
+} Reduction;
+
+static const IrTile *reduce(const Call *call, Reduction r, Alu op, DType out) {
   int64_t shape[IR_MAX_RANK];
   Args_tensor_reduce a;
   nl_defaults(OP_tensor_reduce, &a);
-  int rank = reduced_shape(t, first, keep, shape);
-  const IrTile *dst = nl_fresh(L, call, SP_sbuf, out, rank, shape);
+  int rank = reduced_shape(r.t, r.first, r.keep, shape), n = r.t->rank - r.first;
+  const IrTile *dst = nl_fresh(call, SP_sbuf, out, rank, shape);
   int64_t *axes = arena_newn(&call->t->m->arena, int64_t, IR_MAX_RANK);
-  if (!axes) DIAG0(call->t->d, nomem), lang_trace_error(L, call->t);
-  for (int d = first; d < t->rank; d++) axes[d - first] = d;
+  if (!axes) DIAG0(call->t->d, nomem), lang_trace_error(call->L, call->t);
+  for (int d = 0; d < n; d++) axes[d] = r.first + d;
   a.dst = nl_t(dst);
   a.op = nl_i(op);
-  a.data = nl_t(t);
-  a.axis = first == t->rank - 1 ? nl_i(first) : (IrVal){.kind = V_INTS, .n = (uint32_t)(t->rank - first), .u.ints = axes};
-  a.keepdims = nl_i(keep);
-  nl_emit(L, call, OP_tensor_reduce, &a);
+  a.data = nl_t(r.t);
+  a.axis = n == 1 ? nl_i(r.first) : (IrVal){.kind = V_INTS, .n = (uint32_t)n, .u.ints = axes};
+  a.keepdims = nl_i(r.keep);
+  nl_emit(call, OP_tensor_reduce, &a);
   return dst;
 }
 
-int nl_reduce(lua_State *L, Call *call) {
-  Operand x = nl_operand(L, call, 1, false);
-  int first = first_axis(L, call, x.tile);
-  bool keep = call->row->bind.n > 3 && flag(L, call, 4);
-  return nl_result(L, call, reduce(L, call, x.tile, (Alu)call->row->arg, first, keep, nl_dtype(L, call, 3, x.dtype)));
+/* Axis and keepdims of the call. */
+static Reduction reduction(const Call *call, const IrTile *t) {
+  return (Reduction){t, first_axis(call, t), call->row->bind.n > 3 && flag(call, 4)};
 }
 
-static double share(const IrTile *t, int first) {
+int nl_reduce(Call *call) {
+  Operand x = nl_operand(call, 1, false);
+  return nl_result(call, reduce(call, reduction(call, x.tile), (Alu)call->row->arg, nl_dtype(call, 3, x.dtype)));
+}
+
+static double share(Reduction r) {
   int64_t n = 1;
-  for (int d = first; d < t->rank; d++) n *= t->dim[d].count;
+  for (int d = r.first; d < r.t->rank; d++) n *= r.t->dim[d].count;
   return 1.0 / (double)n;
+}
+
+/* Sum in f32 times 1/n. */
+static const IrTile *mean_of(const Call *call, Reduction r, DType out) {
+  return nl_scaled(call, reduce(call, r, ALU_add, DT_float32), ALU_multiply, share(r), out);
 }
 
 /* Integers have no useful mean of their own type. */
 static DType mean_type(DType d) { return dtype_is_int(d) ? DT_float32 : d; }
 
-int nl_mean(lua_State *L, Call *call) {
-  Operand x = nl_operand(L, call, 1, false);
-  int first = first_axis(L, call, x.tile);
-  bool keep = flag(L, call, 4);
-  DType out = nl_dtype(L, call, 3, mean_type(x.dtype));
-  const IrTile *sum = reduce(L, call, x.tile, ALU_add, first, keep, DT_float32);
-  return nl_result(L, call, nl_scaled(L, call, sum, ALU_multiply, share(x.tile, first), out));
+int nl_mean(Call *call) {
+  Operand x = nl_operand(call, 1, false);
+  Reduction r = reduction(call, x.tile);
+  return nl_result(call, mean_of(call, r, nl_dtype(call, 3, mean_type(x.dtype))));
 }
 
-/* Two passes in f32: the mean, then the mean of the squared differences. */
-int nl_var(lua_State *L, Call *call) {
-  Operand x = nl_operand(L, call, 1, false);
-  int first = first_axis(L, call, x.tile);
-  double each = share(x.tile, first);
-  DType out = nl_dtype(L, call, 3, mean_type(x.dtype));
-  (void)flag(L, call, 4); /* the axes are always kept */
-  const IrTile *mean = nl_scaled(L, call, reduce(L, call, x.tile, ALU_add, first, true, DT_float32), ALU_multiply, each, DT_float32);
-  Operand m = nl_tile_operand(call, mean);
-  const IrTile *diff = nl_elementwise(L, call, ALU_subtract, &x, &m, DT_float32);
-  const IrTile *square = nl_activated(L, call, diff, ACT_square, DT_float32);
-  const IrTile *sum = reduce(L, call, square, ALU_add, first, true, DT_float32);
-  return nl_result(L, call, nl_scaled(L, call, sum, ALU_multiply, each, out));
+/* Two passes in f32: the mean, then the mean of the squared differences. The axes are kept, whatever keepdims says. */
+int nl_var(Call *call) {
+  Operand x = nl_operand(call, 1, false);
+  Reduction r = reduction(call, x.tile);
+  DType out = nl_dtype(call, 3, mean_type(x.dtype));
+  r.keep = true;
+  Operand mean = nl_tile_operand(call, mean_of(call, r, DT_float32));
+  const IrTile *diff = nl_elementwise(call, ALU_subtract, &x, &mean, DT_float32);
+  r.t = nl_activated(call, diff, ACT_square, DT_float32);
+  return nl_result(call, mean_of(call, r, out));
 }

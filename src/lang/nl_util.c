@@ -6,7 +6,8 @@ void nl_defaults(Op op, void *args) {
   for (int i = 0; i < op_info[op].nparams; i++) v[i] = op_info[op].params[i].def;
 }
 
-IrIns *nl_emit(lua_State *L, const Call *call, Op op, const void *args) {
+IrIns *nl_emit(const Call *call, Op op, const void *args) {
+  lua_State *L = call->L;
   IrIns *ins = tr_emit(call->t, op, args, NULL);
   if (!ins) lang_trace_error(L, call->t);
   return ins;
@@ -16,14 +17,14 @@ Operand nl_tile_operand(const Call *call, const IrTile *tile) {
   return (Operand){.tile = tile, .dtype = nl_dtype_of(call, tile), .space = nl_space_of(call, tile)};
 }
 
-Operand nl_operand(lua_State *L, const Call *call, int slot, bool number_ok) {
+Operand nl_operand(const Call *call, int slot, bool number_ok) {
+  lua_State *L = call->L;
   const LTile *t = lang_tile_at(L, slot);
   const char *func = call->row->bind.func, *param = nl_param(call, slot);
   char got[DESCRIBE];
   if (t) {
     Operand o = {.tile = lang_live(L, call->c, t, func, param), .dtype = t->dtype, .space = t->space};
-    if (!space_on_chip(t->space))
-      LANG_HERE(L, expected_on_chip, func, param, lang_describe(L, slot, got, sizeof got));
+    if (!space_on_chip(t->space)) LANG_HERE(L, expected_on_chip, func, param, lang_describe(L, slot, got, sizeof got));
     return o;
   }
   if (!number_ok || lua_type(L, slot) != LUA_TNUMBER)
@@ -31,60 +32,66 @@ Operand nl_operand(lua_State *L, const Call *call, int slot, bool number_ok) {
   return (Operand){.num = lua_tonumber(L, slot), .integer = lua_isinteger(L, slot)};
 }
 
-const IrTile *nl_any_tile(lua_State *L, const Call *call, int slot) {
+const IrTile *nl_any_tile(const Call *call, int slot) {
+  lua_State *L = call->L;
   const LTile *t = lang_tile_at(L, slot);
   if (!t) lang_kind_error(L, slot, call->row->bind.func, nl_param(call, slot), "a tensor");
   return lang_live(L, call->c, t, call->row->bind.func, nl_param(call, slot));
 }
 
-DType nl_dtype(lua_State *L, const Call *call, int slot, DType dflt) {
+DType nl_dtype(const Call *call, int slot, DType dflt) {
+  lua_State *L = call->L;
   return lua_isnil(L, slot) ? dflt : lang_check_dtype(L, slot, call->row->bind.func, nl_param(call, slot));
 }
 
-Space nl_space(lua_State *L, const Call *call, int slot, Space dflt) {
+Space nl_space(const Call *call, int slot, Space dflt) {
+  lua_State *L = call->L;
   if (lua_isnil(L, slot)) return dflt;
   const LToken *tok = lang_token_at(L, slot);
   if (!tok || tok->kind != TOK_SPACE)
-    lang_kind_error(L, slot, call->row->bind.func, nl_param(call, slot), "nl.sbuf, nl.psum, nl.private_hbm or nl.shared_hbm");
+    lang_kind_error(L, slot, call->row->bind.func, nl_param(call, slot),
+                    "nl.sbuf, nl.psum, nl.private_hbm or nl.shared_hbm");
   return tok->space;
 }
 
-const IrTile *nl_fresh(lua_State *L, const Call *call, Space space, DType dtype, int rank, const int64_t *shape) {
+const IrTile *nl_fresh(const Call *call, Space space, DType dtype, int rank, const int64_t *shape) {
+  lua_State *L = call->L;
   IrBufSpec spec = {.space = space, .dtype = dtype, .rank = rank, .shape = shape};
   const IrTile *t = tr_ndarray(call->t, &spec);
   if (!t) lang_trace_error(L, call->t);
   return t;
 }
 
-const IrTile *nl_fresh_like(lua_State *L, const Call *call, DType dtype, const IrTile *like) {
+const IrTile *nl_fresh_like(const Call *call, DType dtype, const IrTile *like) {
   int64_t shape[IR_MAX_RANK];
   for (int d = 0; d < like->rank; d++) shape[d] = like->dim[d].count;
-  return nl_fresh(L, call, SP_sbuf, dtype, like->rank, shape);
+  return nl_fresh(call, SP_sbuf, dtype, like->rank, shape);
 }
 
-void nl_copy_to(lua_State *L, const Call *call, const IrTile *dst, const IrTile *src) {
+void nl_copy_to(const Call *call, const IrTile *dst, const IrTile *src) {
   Args_tensor_copy a;
   nl_defaults(OP_tensor_copy, &a);
   a.dst = nl_t(dst);
   a.src = nl_t(src);
-  nl_emit(L, call, OP_tensor_copy, &a);
+  nl_emit(call, OP_tensor_copy, &a);
 }
 
-const IrTile *nl_cast_to(lua_State *L, const Call *call, const IrTile *t, DType dtype) {
+const IrTile *nl_cast_to(const Call *call, const IrTile *t, DType dtype) {
   if (nl_dtype_of(call, t) == dtype) return t;
-  const IrTile *dst = nl_fresh_like(L, call, dtype, t);
-  nl_copy_to(L, call, dst, t);
+  const IrTile *dst = nl_fresh_like(call, dtype, t);
+  nl_copy_to(call, dst, t);
   return dst;
 }
 
-const IrTile *nl_to_sbuf(lua_State *L, const Call *call, const IrTile *t) {
+const IrTile *nl_to_sbuf(const Call *call, const IrTile *t) {
   if (nl_space_of(call, t) != SP_psum) return t;
-  const IrTile *dst = nl_fresh_like(L, call, nl_dtype_of(call, t), t);
-  nl_copy_to(L, call, dst, t);
+  const IrTile *dst = nl_fresh_like(call, nl_dtype_of(call, t), t);
+  nl_copy_to(call, dst, t);
   return dst;
 }
 
-const IrTile *nl_broadcast(lua_State *L, const Call *call, const IrTile *t, int rank, const int64_t *shape) {
+const IrTile *nl_broadcast(const Call *call, const IrTile *t, int rank, const int64_t *shape) {
+  lua_State *L = call->L;
   ViewCtx v = lang_view(call->t);
   for (int d = 1; d < rank; d++) {
     if (t->dim[d].count == shape[d]) continue;
@@ -95,7 +102,8 @@ const IrTile *nl_broadcast(lua_State *L, const Call *call, const IrTile *t, int 
 }
 
 /* Raises: names both tiles. */
-static int shapes_differ(lua_State *L, const Call *call, const IrTile *x, const IrTile *y, int axis) {
+static int shapes_differ(const Call *call, const IrTile *x, const IrTile *y, int axis) {
+  lua_State *L = call->L;
   Text a, b;
   Diag *d = &call->c->diag;
   text_init(&a, call->c->alloc);
@@ -114,12 +122,12 @@ static int shapes_differ(lua_State *L, const Call *call, const IrTile *x, const 
   return lang_raise_here(L, d);
 }
 
-int nl_common_shape(lua_State *L, const Call *call, const Operand *x, const Operand *y, int64_t shape[IR_MAX_RANK]) {
+int nl_common_shape(const Call *call, const Operand *x, const Operand *y, int64_t shape[IR_MAX_RANK]) {
   const IrTile *a = x->tile ? x->tile : y->tile, *b = y->tile ? y->tile : a;
-  if (a->rank != b->rank) shapes_differ(L, call, a, b, -1);
+  if (a->rank != b->rank) shapes_differ(call, a, b, -1);
   for (int d = 0; d < a->rank; d++) {
     int64_t m = a->dim[d].count, n = b->dim[d].count;
-    if (m != n && (d == 0 || (m != 1 && n != 1))) shapes_differ(L, call, a, b, d);
+    if (m != n && (d == 0 || (m != 1 && n != 1))) shapes_differ(call, a, b, d);
     shape[d] = m > n ? m : n;
   }
   return a->rank;

@@ -4,10 +4,10 @@
 #include "call.h"
 
 int lang_row_body(lua_State *L, LangCtx *c, const LRow *row) {
-  Call call = {c, row, c->trace};
+  Call call = {L, c, row, c->trace};
   if (!call.t && !row->anywhere) lang_need_trace(L, c, row->bind.func);
   if (call.t) lang_locate_fast(L, c, call.t);
-  return row->body(L, &call);
+  return row->body(&call);
 }
 
 int lang_row_enter(lua_State *L, LangCtx *c, const LRow *row) {
@@ -26,9 +26,7 @@ int lang_row_enter(lua_State *L, LangCtx *c, const LRow *row) {
   return lang_row_body(L, c, row);
 }
 
-int lang_row_call(lua_State *L) {
-  return lang_row_enter(L, lang_upctx(L), lua_touserdata(L, lua_upvalueindex(2)));
-}
+int lang_row_call(lua_State *L) { return lang_row_enter(L, lang_upctx(L), lua_touserdata(L, lua_upvalueindex(2))); }
 
 void lang_push_row(lua_State *L, LangCtx *c, const LRow *row) {
   lua_pushlightuserdata(L, c);
@@ -53,15 +51,21 @@ const char *lang_describe(lua_State *L, int i, char *buf, size_t size) {
   const void *p;
   switch (lua_type(L, i)) {
     case LUA_TNONE:
-    case LUA_TNIL: snprintf(buf, size, "nil"); break;
-    case LUA_TBOOLEAN: snprintf(buf, size, "%s", lua_toboolean(L, i) ? "true" : "false"); break;
+    case LUA_TNIL:
+      snprintf(buf, size, "nil");
+      break;
+    case LUA_TBOOLEAN:
+      snprintf(buf, size, "%s", lua_toboolean(L, i) ? "true" : "false");
+      break;
     case LUA_TNUMBER:
       if (lua_isinteger(L, i))
         snprintf(buf, size, "%lld", (long long)lua_tointeger(L, i));
       else
         snprintf(buf, size, "the number %.14g", lua_tonumber(L, i));
       break;
-    case LUA_TSTRING: snprintf(buf, size, "the string '%.80s'", lua_tostring(L, i)); break;
+    case LUA_TSTRING:
+      snprintf(buf, size, "the string '%.80s'", lua_tostring(L, i));
+      break;
     case LUA_TUSERDATA:
       if ((p = lang_tile_at(L, i)))
         describe_tile(c, p, buf, size);
@@ -78,7 +82,8 @@ const char *lang_describe(lua_State *L, int i, char *buf, size_t size) {
         snprintf(buf, size, "a userdata");
       }
       break;
-    default: snprintf(buf, size, "a %s", luaL_typename(L, i));
+    default:
+      snprintf(buf, size, "a %s", luaL_typename(L, i));
   }
   return buf;
 }

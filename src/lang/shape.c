@@ -1,5 +1,6 @@
-/* shape.c -- room lang: immutable shapes. A shape is an empty table with a metatable of its own, interned per value, so that == compares
-   values and also works against a plain list (Lua asks __eq only when both sides are tables). The dims are in the metatable, slot 1. */
+/* shape.c -- room lang: immutable shapes. A shape is an empty table with a metatable of its own, interned per value, so
+   that == compares values and also works against a plain list (Lua asks __eq only when both sides are tables). The dims
+   are in the metatable, slot 1. */
 #include <stdio.h>
 
 #include "call.h"
@@ -127,8 +128,9 @@ static void push_dims(lua_State *L, LangCtx *c, int rank, const int64_t *dim) {
 }
 
 static void push_metatable(lua_State *L, LangCtx *c, int rank, const int64_t *dim) {
-  static const luaL_Reg meta[] = {{"__len", shape_len},           {"__eq", shape_eq},        {"__tostring", shape_tostring},
-                                  {"__newindex", shape_frozen},   {"__pairs", shape_iterated}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__len", shape_len},           {"__eq", shape_eq},
+                                  {"__tostring", shape_tostring}, {"__newindex", shape_frozen},
+                                  {"__pairs", shape_iterated},    {NULL, NULL}};
   lua_createtable(L, 1, 8);
   push_dims(L, c, rank, dim);
   lua_rawseti(L, -2, 1);

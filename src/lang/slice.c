@@ -59,7 +59,8 @@ static void read_range(lua_State *L, Reader *r, int i) {
     }
     lua_pop(L, 1);
   }
-  *k = (Key){.kind = KEY_RANGE, .has_start = has[0], .has_stop = has[1], .start = part[0], .stop = part[1], .step = part[2]};
+  *k = (Key){
+      .kind = KEY_RANGE, .has_start = has[0], .has_stop = has[1], .start = part[0], .stop = part[1], .step = part[2]};
 }
 
 static void read_string(lua_State *L, Reader *r, int i);
@@ -92,7 +93,8 @@ static void read_key(lua_State *L, Reader *r, int i) {
   }
 }
 
-/* The Lua half returns, for "0:64, ..., 3", the list {{0, 64}, "...", 3} with false for what is left out, or nil and a reason. */
+/* The Lua half returns, for "0:64, ..., 3", the list {{0, 64}, "...", 3} with false for what is left out, or nil and a
+ * reason. */
 static void parse_string(lua_State *L, Reader *r, int i) {
   int top = lua_gettop(L);
   lang_half(L, r->c, "nki.slice");
@@ -154,7 +156,8 @@ static void read_list(lua_State *L, Reader *r, int i) {
   while (lua_next(L, i)) {
     int64_t at;
     lua_pop(L, 1);
-    if (!lang_to_int(L, -1, &at) || at < 1) LANG_HERE(L, key_slice, 0, tile_name(r), "the list of keys has a key that is no position");
+    if (!lang_to_int(L, -1, &at) || at < 1)
+      LANG_HERE(L, key_slice, 0, tile_name(r), "the list of keys has a key that is no position");
     if (at > n) n = at > IR_MAX_RANK + 1 ? IR_MAX_RANK + 2 : (int)at;
   }
   for (int k = 1; k <= n; k++) {

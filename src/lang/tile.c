@@ -1,5 +1,5 @@
-/* tile.c -- room lang: the tensor of a kernel body (NkiTensor): a userdata over a view of the running trace. Its methods are rows of
-   tile.def (views.c), its operators rows of nl.def. */
+/* tile.c -- room lang: the tensor of a kernel body (NkiTensor): a userdata over a view of the running trace. Its
+   methods are rows of tile.def (views.c), its operators rows of nl.def. */
 #include <stdio.h>
 
 #include "call.h"
@@ -147,13 +147,15 @@ static int tile_index(lua_State *L) {
   if (lua_type(L, 2) == LUA_TSTRING) {
     lua_pushvalue(L, 2);
     switch (lua_rawget(L, lua_upvalueindex(2))) {
-      case LUA_TFUNCTION: return 1;
+      case LUA_TFUNCTION:
+        return 1;
       case LUA_TNUMBER: {
         int what = (int)lua_tointeger(L, -1);
         lua_pop(L, 1);
         return tile_attribute(L, c, t, what);
       }
-      default: lua_pop(L, 1);
+      default:
+        lua_pop(L, 1);
     }
     const char *key = lua_tostring(L, 2);
     if ((key[0] >= 'a' && key[0] <= 'z') || (key[0] >= 'A' && key[0] <= 'Z') || key[0] == '_')
@@ -213,9 +215,9 @@ static int tile_undefined(lua_State *L) {
 static void set_operators(lua_State *L, LangCtx *c) {
   static const struct {
     const char *event, *row;
-  } ops[] = {{"__add", "add"},         {"__sub", "subtract"},    {"__mul", "multiply"},   {"__div", "divide"},
-             {"__pow", "power"},       {"__mod", "mod"},         {"__band", "bitwise_and"}, {"__bor", "bitwise_or"},
-             {"__bxor", "bitwise_xor"}, {"__shl", "left_shift"}, {"__shr", "right_shift"}, {"__unm", "negative"},
+  } ops[] = {{"__add", "add"},          {"__sub", "subtract"},   {"__mul", "multiply"},     {"__div", "divide"},
+             {"__pow", "power"},        {"__mod", "mod"},        {"__band", "bitwise_and"}, {"__bor", "bitwise_or"},
+             {"__bxor", "bitwise_xor"}, {"__shl", "left_shift"}, {"__shr", "right_shift"},  {"__unm", "negative"},
              {"__bnot", "invert"}};
   for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
     const LRow *row = nl_row(ops[k].row);
@@ -235,8 +237,8 @@ static void set_operators(lua_State *L, LangCtx *c) {
 }
 
 static void tile_metatable(lua_State *L, LangCtx *c) {
-  static const luaL_Reg meta[] = {{"__tostring", tile_tostring}, {"__lt", tile_compare}, {"__le", tile_compare},
-                                  {"__len", tile_len},           {NULL, NULL}};
+  static const luaL_Reg meta[] = {
+      {"__tostring", tile_tostring}, {"__lt", tile_compare}, {"__le", tile_compare}, {"__len", tile_len}, {NULL, NULL}};
   lua_createtable(L, 0, 32);
   lua_pushlightuserdata(L, c);
   luaL_setfuncs(L, meta, 1);

@@ -1,11 +1,12 @@
-/* views.c -- room lang: attributes and methods of NkiTensor. A method is a view (no instruction) unless its doc in tile.def says copy. */
+/* views.c -- room lang: attributes and methods of NkiTensor. A method is a view (no instruction) unless its doc in
+ * tile.def says copy. */
 #include <stdio.h>
 
 #include "nl.h"
 #include "tile.h"
 
 #define LIST(i) (1u << (i))
-#define TM(name, body, arg, lists, params, doc) static int body(lua_State *L, Call *call);
+#define TM(name, body, arg, lists, params, doc) static int body(Call *call);
 
 #include "tile.def"
 
@@ -17,16 +18,18 @@ enum {
 
 /* ---- helpers */
 
-static const IrTile *self(lua_State *L, const Call *call) { return nl_any_tile(L, call, 1); }
+static const IrTile *self(const Call *call) { return nl_any_tile(call, 1); }
 
-static int result(lua_State *L, const Call *call, const IrTile *t) {
+static int result(const Call *call, const IrTile *t) {
+  lua_State *L = call->L;
   if (!t) lang_trace_error(L, call->t);
   lang_new_tile(L, call->c, t);
   return 1;
 }
 
 /* An axis, negative counting from the end; `extra` more places than axes (expand_dim). */
-static int axis(lua_State *L, const Call *call, const IrTile *t, int slot, int extra) {
+static int axis(const Call *call, const IrTile *t, int slot, int extra) {
+  lua_State *L = call->L;
   int64_t d = lang_check_int(L, slot, call->row->bind.func, nl_param(call, slot)), n = t->rank + extra;
   if (d < 0) d += n;
   if (d < 0 || d >= n) {
@@ -37,7 +40,8 @@ static int axis(lua_State *L, const Call *call, const IrTile *t, int slot, int e
   return (int)d;
 }
 
-static int dims(lua_State *L, const Call *call, int slot, int64_t out[IR_MAX_RANK]) {
+static int dims(const Call *call, int slot, int64_t out[IR_MAX_RANK]) {
+  lua_State *L = call->L;
   return lang_check_shape(L, slot, call->row->bind.func, nl_param(call, slot), out);
 }
 
@@ -62,25 +66,38 @@ int tile_attribute(lua_State *L, LangCtx *c, const LTile *lt, int what) {
       for (int d = 0; d < t->rank; d++) shape[d] = t->dim[d].count;
       lang_push_shape(L, t->rank, shape);
       break;
-    case AT_strides: push_strides(L, t); break;
-    case AT_offset: lua_pushinteger(L, t->offset); break;
-    case AT_name: lua_pushstring(L, c->trace->f->bufs[lt->buf]->name); break;
-    case AT_ndim: lua_pushinteger(L, t->rank); break;
-    case AT_size: lua_pushinteger(L, tile_count(t)); break;
-    default: lua_pushnil(L);
+    case AT_strides:
+      push_strides(L, t);
+      break;
+    case AT_offset:
+      lua_pushinteger(L, t->offset);
+      break;
+    case AT_name:
+      lua_pushstring(L, c->trace->f->bufs[lt->buf]->name);
+      break;
+    case AT_ndim:
+      lua_pushinteger(L, t->rank);
+      break;
+    case AT_size:
+      lua_pushinteger(L, tile_count(t));
+      break;
+    default:
+      lua_pushnil(L);
   }
   return 1;
 }
 
 /* ---- queries */
 
-static int tile_is_contiguous_(lua_State *L, Call *call) {
-  lua_pushboolean(L, tile_is_contiguous(call->t->f, self(L, call)));
+static int tile_is_contiguous_(Call *call) {
+  lua_State *L = call->L;
+  lua_pushboolean(L, tile_is_contiguous(call->t->f, self(call)));
   return 1;
 }
 
-static int tile_get_pattern(lua_State *L, Call *call) {
-  const IrTile *t = self(L, call);
+static int tile_get_pattern(Call *call) {
+  lua_State *L = call->L;
+  const IrTile *t = self(call);
   lua_createtable(L, t->rank, 0);
   for (int d = 0; d < t->rank; d++) {
     lua_createtable(L, 2, 0);
@@ -93,16 +110,18 @@ static int tile_get_pattern(lua_State *L, Call *call) {
   return 1;
 }
 
-static int tile_is_indirect(lua_State *L, Call *call) {
-  const IrTile *t = self(L, call);
+static int tile_is_indirect(Call *call) {
+  lua_State *L = call->L;
+  const IrTile *t = self(call);
   lua_pushboolean(L, t->dyn != 0 || t->vec != NULL);
   return 1;
 }
 
-static int tile_assert_shape(lua_State *L, Call *call) {
-  const IrTile *t = self(L, call);
+static int tile_assert_shape(Call *call) {
+  lua_State *L = call->L;
+  const IrTile *t = self(call);
   int64_t want[IR_MAX_RANK];
-  int n = dims(L, call, 2, want);
+  int n = dims(call, 2, want);
   bool same = n == t->rank;
   for (int d = 0; same && d < n; d++) same = t->dim[d].count == want[d];
   if (!same) {
@@ -119,63 +138,65 @@ static int tile_assert_shape(lua_State *L, Call *call) {
 
 /* ---- views */
 
-static int tile_permute(lua_State *L, Call *call) {
-  const IrTile *t = self(L, call);
+static int tile_permute(Call *call) {
+  const IrTile *t = self(call);
   ViewCtx v = lang_view(call->t);
   int64_t order[IR_MAX_RANK];
-  int n = dims(L, call, 2, order);
+  int n = dims(call, 2, order);
   for (int d = 0; d < n; d++)
     if (order[d] < 0) order[d] += t->rank;
-  return result(L, call, view_permute(&v, t, order, n));
+  return result(call, view_permute(&v, t, order, n));
 }
 
-static int tile_broadcast(lua_State *L, Call *call) {
-  const IrTile *t = self(L, call);
+static int tile_broadcast(Call *call) {
+  lua_State *L = call->L;
+  const IrTile *t = self(call);
   ViewCtx v = lang_view(call->t);
-  int d = axis(L, call, t, 2, 0);
-  return result(L, call, view_broadcast(&v, t, d, lang_check_int(L, 3, call->row->bind.func, "size")));
+  int d = axis(call, t, 2, 0);
+  return result(call, view_broadcast(&v, t, d, lang_check_int(L, 3, call->row->bind.func, "size")));
 }
 
-static int tile_expand_dim(lua_State *L, Call *call) {
-  const IrTile *t = self(L, call);
+static int tile_expand_dim(Call *call) {
+  const IrTile *t = self(call);
   ViewCtx v = lang_view(call->t);
-  return result(L, call, view_expand_dim(&v, t, axis(L, call, t, 2, 1)));
+  return result(call, view_expand_dim(&v, t, axis(call, t, 2, 1)));
 }
 
-static int tile_squeeze_dim(lua_State *L, Call *call) {
-  const IrTile *t = self(L, call);
+static int tile_squeeze_dim(Call *call) {
+  const IrTile *t = self(call);
   ViewCtx v = lang_view(call->t);
-  return result(L, call, view_squeeze_dim(&v, t, axis(L, call, t, 2, 0)));
+  return result(call, view_squeeze_dim(&v, t, axis(call, t, 2, 0)));
 }
 
-static int tile_reshape_dim(lua_State *L, Call *call) {
-  const IrTile *t = self(L, call);
-  ViewCtx v = lang_view(call->t);
-  int64_t shape[IR_MAX_RANK];
-  int d = axis(L, call, t, 2, 0), n = dims(L, call, 3, shape);
-  return result(L, call, view_reshape_dim(&v, t, d, shape, n));
-}
-
-static int tile_flatten_dims(lua_State *L, Call *call) {
-  const IrTile *t = self(L, call);
-  ViewCtx v = lang_view(call->t);
-  int first = axis(L, call, t, 2, 0), last = axis(L, call, t, 3, 0);
-  return result(L, call, view_flatten_dims(&v, t, first, last));
-}
-
-static int tile_reshape(lua_State *L, Call *call) {
-  const IrTile *t = self(L, call);
+static int tile_reshape_dim(Call *call) {
+  const IrTile *t = self(call);
   ViewCtx v = lang_view(call->t);
   int64_t shape[IR_MAX_RANK];
-  int n = dims(L, call, 2, shape);
-  return result(L, call, view_reshape(&v, t, shape, n));
+  int d = axis(call, t, 2, 0), n = dims(call, 3, shape);
+  return result(call, view_reshape_dim(&v, t, d, shape, n));
 }
 
-static int tile_slice(lua_State *L, Call *call) {
-  const IrTile *t = self(L, call);
+static int tile_flatten_dims(Call *call) {
+  const IrTile *t = self(call);
+  ViewCtx v = lang_view(call->t);
+  int first = axis(call, t, 2, 0), last = axis(call, t, 3, 0);
+  return result(call, view_flatten_dims(&v, t, first, last));
+}
+
+static int tile_reshape(Call *call) {
+  const IrTile *t = self(call);
+  ViewCtx v = lang_view(call->t);
+  int64_t shape[IR_MAX_RANK];
+  int n = dims(call, 2, shape);
+  return result(call, view_reshape(&v, t, shape, n));
+}
+
+static int tile_slice(Call *call) {
+  lua_State *L = call->L;
+  const IrTile *t = self(call);
   ViewCtx v = lang_view(call->t);
   const char *func = call->row->bind.func;
-  int d = axis(L, call, t, 2, 0);
+  int d = axis(call, t, 2, 0);
   int64_t size = t->dim[d].count, start = lang_check_int(L, 3, func, "start"), end = lang_check_int(L, 4, func, "end");
   int64_t step = lua_isnil(L, 5) ? 1 : lang_check_int(L, 5, func, "step");
   if (step < 1) LANG_HERE(L, bind_value, func, "step", "below 1", "a slice moves forward");
@@ -187,11 +208,14 @@ static int tile_slice(lua_State *L, Call *call) {
     snprintf(limit, sizeof limit, "axis %d has %lld elements", d, (long long)size);
     LANG_HERE(L, tensor_access_out_of_bound, what, lang_describe(L, 1, of, sizeof of), limit);
   }
-  return result(L, call, view_slice(&v, t, d, (IrSlice){.start = start, .count = (end - start - 1) / step + 1, .step = step}));
+  return result(call,
+                view_slice(&v, t, d, (IrSlice){.start = start, .count = (end - start - 1) / step + 1, .step = step}));
 }
 
-/* A run-time scalar: a register, an index value, or a (1,1) integer tile, which is loaded into a register now. scale: elements per step. */
-static bool scalar_offset(lua_State *L, const Call *call, int slot, int64_t scale, uint32_t *idx) {
+/* A run-time scalar: a register, an index value, or a (1,1) integer tile, which is loaded into a register now. scale:
+ * elements per step. */
+static bool scalar_offset(const Call *call, int slot, int64_t scale, uint32_t *idx) {
+  lua_State *L = call->L;
   const LIndex *x = lang_index_at(L, slot);
   const char *func = call->row->bind.func, *param = nl_param(call, slot);
   if (x) {
@@ -206,35 +230,37 @@ static bool scalar_offset(lua_State *L, const Call *call, int slot, int64_t scal
   if (!tr_reg_alloc(call->t, NULL, &r.reg)) lang_trace_error(L, call->t);
   a.dst = (IrVal){.kind = V_REG, .u.reg = r.reg};
   a.src = nl_t(lang_live(L, call->c, t, func, param));
-  nl_emit(L, call, OP_register_load, &a);
+  nl_emit(call, OP_register_load, &a);
   *idx = lang_index_value(L, call->c, &r, scale);
   return true;
 }
 
-static int tile_select(lua_State *L, Call *call) {
-  const IrTile *t = self(L, call);
+static int tile_select(Call *call) {
+  lua_State *L = call->L;
+  const IrTile *t = self(call);
   ViewCtx v = lang_view(call->t);
-  int d = axis(L, call, t, 2, 0);
+  int d = axis(call, t, 2, 0);
   IrSlice s = {.is_index = true, .count = 1, .step = 1};
   int64_t at;
   if (lang_to_int(L, 3, &at)) {
     s.start = at < 0 ? at + t->dim[d].count : at;
-  } else if (scalar_offset(L, call, 3, t->dim[d].stride, &s.idx)) {
+  } else if (scalar_offset(call, 3, t->dim[d].stride, &s.idx)) {
     s.dynamic = true;
   } else {
     lang_kind_error(L, 3, call->row->bind.func, "index", "an integer, a register, an index value or a (1,1) tile");
   }
-  return result(L, call, view_select(&v, t, d, s));
+  return result(call, view_select(&v, t, d, s));
 }
 
-static int tile_vector_select(lua_State *L, Call *call) {
-  const IrTile *t = self(L, call);
+static int tile_vector_select(Call *call) {
+  const IrTile *t = self(call);
   ViewCtx v = lang_view(call->t);
-  int d = axis(L, call, t, 2, 0);
-  return result(L, call, view_vector_select(&v, t, d, nl_any_tile(L, call, 3)));
+  int d = axis(call, t, 2, 0);
+  return result(call, view_vector_select(&v, t, d, nl_any_tile(call, 3)));
 }
 
-static int read_pairs(lua_State *L, const Call *call, int slot, int64_t *pairs) {
+static int read_pairs(const Call *call, int slot, int64_t *pairs) {
+  lua_State *L = call->L;
   const char *func = call->row->bind.func;
   size_t n = lua_type(L, slot) == LUA_TTABLE ? lua_rawlen(L, slot) : 0;
   if (n < 1 || n > IR_MAX_RANK) lang_kind_error(L, slot, func, "pattern", "a list of {stride, count} pairs");
@@ -259,8 +285,9 @@ static int64_t base_step(const IrBuf *b, int64_t d) {
   return n;
 }
 
-static int tile_ap(lua_State *L, Call *call) {
-  const IrTile *t = self(L, call);
+static int tile_ap(Call *call) {
+  lua_State *L = call->L;
+  const IrTile *t = self(call);
   ViewCtx v = lang_view(call->t);
   const char *func = call->row->bind.func;
   int64_t pairs[2 * IR_MAX_RANK], indirect = lua_isnil(L, 6) ? 0 : lang_check_int(L, 6, func, "indirect_dim");
@@ -270,37 +297,40 @@ static int tile_ap(lua_State *L, Call *call) {
     if (!t) lang_trace_error(L, call->t);
   }
   const IrBuf *b = call->t->f->bufs[t->buf];
-  if (indirect < 0 || indirect >= b->rank) LANG_HERE(L, bind_value, func, "indirect_dim", "no axis of the tensor", "axes count from 0");
+  if (indirect < 0 || indirect >= b->rank)
+    LANG_HERE(L, bind_value, func, "indirect_dim", "no axis of the tensor", "axes count from 0");
   ViewAp ap = {.pairs = pairs, .indirect_dim = (int)indirect};
-  ap.npairs = read_pairs(L, call, 2, pairs);
+  ap.npairs = read_pairs(call, 2, pairs);
   if (!lua_isnil(L, 3)) {
     ap.has_offset = true;
     ap.offset = lang_check_int(L, 3, func, "offset");
   }
-  if (!lua_isnil(L, 5)) ap.vec = nl_any_tile(L, call, 5);
-  if (!lua_isnil(L, 4) && !scalar_offset(L, call, 4, base_step(b, indirect), &ap.scalar_idx))
+  if (!lua_isnil(L, 5)) ap.vec = nl_any_tile(call, 5);
+  if (!lua_isnil(L, 4) && !scalar_offset(call, 4, base_step(b, indirect), &ap.scalar_idx))
     lang_kind_error(L, 4, func, "scalar_offset", "a register, an index value or a (1,1) tile");
-  return result(L, call, view_ap(&v, t, &ap));
+  return result(call, view_ap(&v, t, &ap));
 }
 
-static int tile_view_(lua_State *L, Call *call) {
-  const IrTile *t = self(L, call);
-  return result(L, call, tr_cast(call->t, t, lang_check_dtype(L, 2, call->row->bind.func, "dtype")));
+static int tile_view_(Call *call) {
+  lua_State *L = call->L;
+  const IrTile *t = self(call);
+  return result(call, tr_cast(call->t, t, lang_check_dtype(L, 2, call->row->bind.func, "dtype")));
 }
 
 /* ---- through nl and the Lua half */
 
-static int forward(lua_State *L, const Call *call, const char *name) {
-  Call other = {call->c, nl_row(name), call->t};
+static int forward(const Call *call, const char *name) {
+  lua_State *L = call->L;
+  Call other = {L, call->c, nl_row(name), call->t};
   lua_settop(L, other.row->bind.n);
-  return other.row->body(L, &other);
+  return other.row->body(&other);
 }
-static int tile_astype(lua_State *L, Call *call) { return forward(L, call, "copy"); }
-static int tile_broadcast_to(lua_State *L, Call *call) { return forward(L, call, "broadcast_to"); }
-static int tile_expand_dims(lua_State *L, Call *call) { return forward(L, call, "expand_dims"); }
+static int tile_astype(Call *call) { return forward(call, "copy"); }
+static int tile_broadcast_to(Call *call) { return forward(call, "broadcast_to"); }
+static int tile_expand_dims(Call *call) { return forward(call, "expand_dims"); }
 
-/* The axis sizes of a pattern are a table with names as keys, which the binder would take for keywords; so keywords are looked for only when
-   the pattern itself is among them. */
+/* The axis sizes of a pattern are a table with names as keys, which the binder would take for keywords; so keywords are
+   looked for only when the pattern itself is among them. */
 static int rearrange_entry(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   const LRow *row = lua_touserdata(L, lua_upvalueindex(2));
@@ -315,8 +345,9 @@ static int rearrange_entry(lua_State *L) {
 }
 
 /* rearrange("b (h w) -> b w h", {h = 4}) or rearrange(src, dst, {h = 4}) with lists of names and lists of names. */
-static int tile_rearrange(lua_State *L, Call *call) {
-  self(L, call);
+static int tile_rearrange(Call *call) {
+  lua_State *L = call->L;
+  self(call);
   lang_half(L, call->c, "nki.rearrange");
   lua_insert(L, 1);
   lua_call(L, 4, 1);
@@ -336,13 +367,13 @@ static int tile_rearrange(lua_State *L, Call *call) {
 #include "tile.def"
 
 static const LRow rows[] = {
-#define TM(name_, body_, arg_, lists_, params_, doc_)                                                        \
-  {.module = "NkiTensor",                                                                                    \
-   .name = #name_,                                                                                           \
-   .body = body_,                                                                                            \
-   .arg = arg_,                                                                                              \
-   .bind = {"NkiTensor." #name_, names_##name_, required_##name_,                                            \
-            (int)(sizeof names_##name_ / sizeof *names_##name_) - 1, lists_},                                \
+#define TM(name_, body_, arg_, lists_, params_, doc_)                         \
+  {.module = "NkiTensor",                                                     \
+   .name = #name_,                                                            \
+   .body = body_,                                                             \
+   .arg = arg_,                                                               \
+   .bind = {"NkiTensor." #name_, names_##name_, required_##name_,             \
+            (int)(sizeof names_##name_ / sizeof *names_##name_) - 1, lists_}, \
    .doc = doc_},
 #define A(x)
 #define O(x)

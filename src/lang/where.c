@@ -1,5 +1,5 @@
-/* where.c -- room lang: which line of the kernel's source is running. Called before every instruction, so it does as little as it can:
-   frames that look as last time keep last time's location. */
+/* where.c -- room lang: which line of the kernel's source is running. Called before every instruction, so it does as
+   little as it can: frames that look as last time keep last time's location. */
 #include <string.h>
 
 #include "call.h"
@@ -48,7 +48,8 @@ static bool is_base(lua_State *L, lua_Debug *ar) {
   return base;
 }
 
-/* The kernel function is at `level`: any later call at the same depth of the stack comes from it, whatever was called in between. */
+/* The kernel function is at `level`: any later call at the same depth of the stack comes from it, whatever was called
+ * in between. */
 static void learn_depth(lua_State *L, LangCtx *c, struct Where *w, int level) {
   lua_Debug ar;
   int end = level;
@@ -60,7 +61,8 @@ static void learn_depth(lua_State *L, LangCtx *c, struct Where *w, int level) {
 /* Only the kernel function is running, on the line it was on last time. */
 static bool unmoved(lua_State *L, const LangCtx *c, const struct Where *w) {
   lua_Debug ar;
-  if (w->n != 1 || w->depth == 0 || c->drive->L != L || lua_getstack(L, w->depth, &ar) || !lua_getstack(L, 1, &ar)) return false;
+  if (w->n != 1 || w->depth == 0 || c->drive->L != L || lua_getstack(L, w->depth, &ar) || !lua_getstack(L, 1, &ar))
+    return false;
   lua_getinfo(L, "lt", &ar);
   return ar.currentline == w->frame[0].line && !ar.istailcall && !w->frame[0].tail;
 }

@@ -140,7 +140,7 @@ int acc_lane(const Sim *s, const Acc *a);             /* partition of its first 
 bool acc_vec(Sim *s, const IrTile *t, int64_t *rows); /* values of t->vec; rows has room for t->dim[0].count */
 /* The row of a tile with a vector offset; false when it is not inside the tensor. */
 bool acc_vec_row(const Acc *a, const IrBuf *buf, int64_t row, Acc *out);
-bool acc_out_of_bound(Sim *s, const IrTile *t, int64_t start); /* always false, s->d filled */
+bool acc_out_of_bound(Sim *s, const IrTile *t, int64_t start);                  /* always false, s->d filled */
 bool acc_row_out_of_bound(Sim *s, const IrTile *t, int64_t row, int64_t index); /* the same, for one of acc_vec */
 
 /* ---- stream.c: elements of a tile in row-major order ----------------------------------------------------------------- */
@@ -211,19 +211,19 @@ void column_step(const Scalar1 *k, const Column *c, const float *in, float *out,
 typedef struct Accum { /* what one instruction does with them */
   int engine;          /* whose: engine_scalar or engine_vector */
   Alu op;
-  int cmd;      /* reduce_cmd */
-  bool negate;  /* what is read out */
-  int lane;     /* of the first partition */
+  int cmd;     /* reduce_cmd */
+  bool negate; /* what is read out */
+  int lane;    /* of the first partition */
   int64_t parts;
   Column init;       /* of load_reduce */
   float part[LANES]; /* this instruction's elements, folded from the identity */
 } Accum;
 static inline bool accum_adds(int cmd) { return cmd != reduce_cmd_idle && cmd != reduce_cmd_reset; }
 Lanes *accum_lanes(Sim *s, const Accum *a);
-bool accum_begin(Sim *s, const Accum *a);                   /* reset, load, or go on with what is there */
-void accum_fold(Sim *s, const Accum *a);                    /* register = register op part */
-bool accum_read(Sim *s, const Accum *a, const IrVal *res);  /* into the (P,1) tile, if there is one */
-bool accum_run(Sim *s, const Accum *a, const IrVal *res);   /* the three */
+bool accum_begin(Sim *s, const Accum *a);                  /* reset, load, or go on with what is there */
+void accum_fold(Sim *s, const Accum *a);                   /* register = register op part */
+bool accum_read(Sim *s, const Accum *a, const IrVal *res); /* into the (P,1) tile, if there is one */
+bool accum_run(Sim *s, const Accum *a, const IrVal *res);  /* the three */
 
 /* ---- report.c --------------------------------------------------------------------------------------------------------- */
 enum { SAY_UNWRITTEN = 1, SAY_RANGE = 2, SAY_PSUM = 4, SAY_LANE = 8, SAY_HINT = 16 };

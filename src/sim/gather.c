@@ -80,7 +80,7 @@ bool sim_nc_n_gather(Sim *s, const Args_nc_n_gather *a) {
   return true;
 }
 
-/* ---- local_gather ------------------------------------------------------------------------------------------------------------- */
+/* ---- local_gather ------------------------------------------------------------------------------------------------ */
 /* The indices of the core whose first partition is `first`, partition by partition of each column. */
 static bool core_indices(const Acc *index, int64_t first, int64_t n, uint32_t *out) {
   for (int64_t p = 0; p < CORE; p++) {
@@ -117,7 +117,7 @@ bool sim_local_gather(Sim *s, const Args_local_gather *a) {
   return true;
 }
 
-/* ---- sequence_bounds ------------------------------------------------------------------------------------------------------------ */
+/* ---- sequence_bounds --------------------------------------------------------------------------------------------- */
 static void load_ids(const Acc *a, double *ids) {
   Stream st;
   stream_init(&st, a);
@@ -156,7 +156,7 @@ bool sim_sequence_bounds(Sim *s, const Args_sequence_bounds *a) {
   return true;
 }
 
-/* ---- nonzero_with_count --------------------------------------------------------------------------------------------------------- */
+/* ---- nonzero_with_count ------------------------------------------------------------------------------------------ */
 /* Partitions 0, 16, 32 ...: the first of each core. */
 static bool nonzero_row(Sim *s, const Acc *x, const Acc *dst, const Args_nonzero_with_count *a) {
   int64_t n = 0;
@@ -193,7 +193,7 @@ bool sim_nonzero_with_count(Sim *s, const Args_nonzero_with_count *a) {
   return true;
 }
 
-/* ---- topk ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- topk -------------------------------------------------------------------------------------------------------- */
 /* Larger keys are larger values in the order of `maximum`; of equal values the one with the smaller index. */
 static uint64_t key_of(float v, int64_t i) {
   uint32_t b;
@@ -248,7 +248,7 @@ static bool snake_check(Sim *s, const Acc *x, int64_t n) {
   return true;
 }
 
-typedef struct TopK { /* of one core */
+typedef struct TopK {  /* of one core */
   const float *v;      /* the snake */
   const uint64_t *key; /* of the results, ascending */
 } TopK;

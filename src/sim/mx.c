@@ -5,7 +5,8 @@
 #include "convert.h"
 #include "exec.h"
 
-/* The scale's byte, 2^(byte - 127): 2^(floor(log2 amax) - (emax - 1)). *exponent: of the scale the group is divided by. */
+/* The scale's byte, 2^(byte - 127): 2^(floor(log2 amax) - (emax - 1)). *exponent: of the scale the group is divided by.
+ */
 static uint8_t scale_of(float amax, bool finite, int emax, int *exponent) {
   *exponent = 0;
   if (!finite) return 0xff;

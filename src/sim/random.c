@@ -1,4 +1,5 @@
-/* random.c -- random numbers of the Vector and GpSimd engines: one generator per lane. docs/semantics.md describes them. */
+/* random.c -- random numbers of the Vector and GpSimd engines: one generator per lane. docs/semantics.md describes
+ * them. */
 #include "random.h"
 
 #include <string.h>
@@ -74,7 +75,7 @@ static void unit(const uint32_t *word, float *out, int64_t n) {
   for (int64_t i = 0; i < n; i++) out[i] = (float)(word[i] >> 8) * 0x1p-24f;
 }
 
-/* ---- instructions --------------------------------------------------------------------------------------------------------- */
+/* ---- instructions ------------------------------------------------------------------------------------------------ */
 bool sim_set_rng_seed(Sim *s, const Args_set_rng_seed *a) {
   Acc x;
   uint32_t seed;

@@ -7,7 +7,7 @@
 
 enum { EIGHT = 8 };
 
-/* ---- max8 --------------------------------------------------------------------------------------------------------------- */
+/* ---- max8 -------------------------------------------------------------------------------------------------------- */
 /* The order of `maximum`: NaN above all, -0 below +0. */
 static bool above(float a, float b) {
   if (isnan(a) || isnan(b)) return isnan(a) && !isnan(b);
@@ -38,7 +38,7 @@ bool sim_max8(Sim *s, const Args_max8 *a) {
   return true;
 }
 
-/* ---- nc_find_index8, nc_match_replace8 ---------------------------------------------------------------------------------------- */
+/* ---- nc_find_index8, nc_match_replace8 --------------------------------------------------------------------------- */
 static void store_indices(const Acc *dst, int64_t part, const int64_t at[EIGHT]) {
   Stream st;
   stream_row(&st, dst, part);
@@ -122,9 +122,8 @@ bool sim_nc_match_replace8(Sim *s, const Args_nc_match_replace8 *a) {
   Replace k = {.imm = (float)a->imm.u.num};
   Acc vals, idx;
   bool indices = a->dst_idx.kind == V_TILE;
-  if (!acc_src(s, a->data.u.tile, &k.x) || !acc_src(s, a->vals.u.tile, &vals) ||
-      !acc_dst(s, a->dst.u.tile, &k.dst) || !acc_guard(s, SCR_SNAP0, &k.x, &k.dst, true) ||
-      !acc_guard(s, SCR_SNAP1, &vals, &k.dst, false))
+  if (!acc_src(s, a->data.u.tile, &k.x) || !acc_src(s, a->vals.u.tile, &vals) || !acc_dst(s, a->dst.u.tile, &k.dst) ||
+      !acc_guard(s, SCR_SNAP0, &k.x, &k.dst, true) || !acc_guard(s, SCR_SNAP1, &vals, &k.dst, false))
     return false;
   float *row = scratch(s, SCR_SRC0, (size_t)k.x.free * sizeof(float));
   int64_t *at = scratch(s, SCR_TMP, (size_t)k.x.parts * EIGHT * sizeof(int64_t));
@@ -145,7 +144,7 @@ bool sim_nc_match_replace8(Sim *s, const Args_nc_match_replace8 *a) {
   return true;
 }
 
-/* ---- nc_stream_shuffle ---------------------------------------------------------------------------------------------------------- */
+/* ---- nc_stream_shuffle ------------------------------------------------------------------------------------------- */
 enum { QUADRANT = 32, KEEP = 255 };
 
 bool sim_nc_stream_shuffle(Sim *s, const Args_nc_stream_shuffle *a) {

@@ -182,11 +182,13 @@ bool sim_nc_matmul_mx(Sim *s, const Args_nc_matmul_mx *a) {
   const IrTile *st = a->stationary.u.tile, *mv = a->moving.u.tile;
   Acc dst;
   Mode mode = OVERWRITE;
-  Matrix sm = {mx_unpack(s, SCR_SRC0, st, a->stationary_scale.u.tile), 4 * tile_parts(st), tile_free(st), tile_free(st)};
+  Matrix sm = {mx_unpack(s, SCR_SRC0, st, a->stationary_scale.u.tile), 4 * tile_parts(st), tile_free(st),
+               tile_free(st)};
   if (!sm.p) return false;
   Matrix mm = {mx_unpack(s, SCR_SRC1, mv, a->moving_scale.u.tile), 4 * tile_parts(mv), tile_free(mv), tile_free(mv)};
   if (!mm.p || !acc_inout(s, a->dst.u.tile, &dst)) return false;
-  if (sm.rows != mm.rows || sm.cols * mm.cols != acc_count(&dst)) return NK_BUG(s->d, "nc_matmul_mx: counts do not match");
+  if (sm.rows != mm.rows || sm.cols * mm.cols != acc_count(&dst))
+    return NK_BUG(s->d, "nc_matmul_mx: counts do not match");
   if (!mode_of(s, &a->accumulate, &dst, &mode) || !multiply(s, &sm, &mm, &dst, mode)) return false;
   acc_start(&dst);
   return true;

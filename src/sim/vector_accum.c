@@ -6,7 +6,7 @@ static Scalar1 step_of(const IrVal *op, bool reverse) {
   return (Scalar1){alu, alu_info[alu].arity == 1, reverse};
 }
 
-/* ---- tensor_scalar_reduce --------------------------------------------------------------------------------------------------- */
+/* ---- tensor_scalar_reduce ---------------------------------------------------------------------------------------- */
 typedef struct Reduce {
   Scalar1 op;
   Column v;
@@ -16,8 +16,7 @@ typedef struct Reduce {
 static void reduce_row(void *ctx, int64_t part, const float *const in[], float *out, int64_t n) {
   Reduce *k = ctx;
   scalar_step(&k->op, column_at(&k->v, part), in[0], out, n);
-  if (accum_adds(k->acc.cmd))
-    k->acc.part[part] = vm_reduce(alu_reduce(k->acc.op), out, n, reduce_identity(k->acc.op));
+  if (accum_adds(k->acc.cmd)) k->acc.part[part] = vm_reduce(alu_reduce(k->acc.op), out, n, reduce_identity(k->acc.op));
 }
 
 bool sim_tensor_scalar_reduce(Sim *s, const Args_tensor_scalar_reduce *a) {
@@ -35,7 +34,7 @@ bool sim_tensor_scalar_reduce(Sim *s, const Args_tensor_scalar_reduce *a) {
   return each(s, &(Each){&dst, {&x}, 1, true, reduce_row, &k, NULL}) && accum_run(s, &k.acc, &a->reduce_res);
 }
 
-/* ---- tensor_scalar_cumulative ------------------------------------------------------------------------------------------------- */
+/* ---- tensor_scalar_cumulative ------------------------------------------------------------------------------------ */
 typedef struct Cumulate {
   Scalar1 op;
   Column v;
@@ -54,8 +53,8 @@ bool sim_tensor_scalar_cumulative(Sim *s, const Args_tensor_scalar_cumulative *a
   Alu op1 = (Alu)a->op1.u.i;
   Cumulate k = {.op = step_of(&a->op0, false), .op1 = alu_vm(op1)};
   Accum acc = {.engine = engine_vector, .op = op1, .cmd = (int)a->reduce_cmd.u.i};
-  if (!acc_src(s, a->src.u.tile, &x) || !column_load(s, &a->imm0, 0, &k.v) ||
-      !column_load(s, &a->imm1, 0, &acc.init) || !acc_dst(s, a->dst.u.tile, &dst))
+  if (!acc_src(s, a->src.u.tile, &x) || !column_load(s, &a->imm0, 0, &k.v) || !column_load(s, &a->imm1, 0, &acc.init) ||
+      !acc_dst(s, a->dst.u.tile, &dst))
     return false;
   acc.lane = acc_lane(s, &x);
   acc.parts = x.parts;
@@ -64,7 +63,7 @@ bool sim_tensor_scalar_cumulative(Sim *s, const Args_tensor_scalar_cumulative *a
   return each(s, &(Each){&dst, {&x}, 1, true, cumulate_row, &k, NULL});
 }
 
-/* ---- exponential ---------------------------------------------------------------------------------------------------------------- */
+/* ---- exponential ------------------------------------------------------------------------------------------------- */
 typedef struct Expo {
   Column max;
   Accum acc;

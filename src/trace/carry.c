@@ -1,6 +1,7 @@
-/* carry.c -- room trace: values carried between iterations of affine_range, whose iterations a device may run in any order.
-   A read of elements that this iteration has not written but an earlier one has is reported, once per buffer and loop. A matmul that
-   accumulates does not read its destination here, so accumulation over affine iterations stays legal. */
+/* carry.c -- room trace: values carried between iterations of affine_range, whose iterations a device may run in any
+   order. A read of elements that this iteration has not written but an earlier one has is reported, once per buffer and
+   loop. A matmul that accumulates does not read its destination here, so accumulation over affine iterations stays
+   legal. */
 #include <string.h>
 
 #include "impl.h"
@@ -88,9 +89,11 @@ static void warn(Trace *t, const TrLoop *loop, const IrBuf *b, uint32_t loc) {
   const IrLoc *at = &t->m->locs[loc], *head = &t->m->locs[loop->loc];
   Text line;
   text_init(&line, impl(t)->alloc);
-  text_printf(&line, "warning: %s:%d: '%s' carries a value from one iteration of the affine_range loop at %s:%d to the next; "
+  text_printf(&line,
+              "warning: %s:%d: '%s' carries a value from one iteration of the affine_range loop at %s:%d to the next; "
               "its iterations may run in any order (use nl.sequential_range, or accumulate with matmuls in PSUM)\n",
-              loc ? at->file : "?", loc ? at->line : 0, b->name, loop->loc ? head->file : "?", loop->loc ? head->line : 0);
+              loc ? at->file : "?", loc ? at->line : 0, b->name, loop->loc ? head->file : "?",
+              loop->loc ? head->line : 0);
   Text *all = &impl(t)->warnings;
   if (line.oom || !strstr(text_str(all), text_str(&line))) text_puts(all, text_str(&line));
   text_free(&line);

@@ -1,5 +1,5 @@
-/* emit.c -- room trace: one instruction after another. This is the path every nl and nisa call takes: no allocation but the
-   instruction itself, no text. */
+/* emit.c -- room trace: one instruction after another. This is the path every nl and nisa call takes: no allocation but
+   the instruction itself, no text. */
 #include <string.h>
 
 #include "impl.h"

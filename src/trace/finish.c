@@ -1,4 +1,5 @@
-/* finish.c -- room trace: the end of a trace: what was returned and written, names of outputs, addresses, verification. */
+/* finish.c -- room trace: the end of a trace: what was returned and written, names of outputs, addresses, verification.
+ */
 #include <stdio.h>
 #include <string.h>
 

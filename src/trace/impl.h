@@ -3,7 +3,8 @@
 #define NK_TRACE_IMPL_H
 #include "trace.h"
 
-/* Which elements of a buffer an access touches: a box over the buffer's dims when the pattern is one, else an interval. */
+/* Which elements of a buffer an access touches: a box over the buffer's dims when the pattern is one, else an interval.
+ */
 typedef struct Region {
   int64_t lo, hi; /* first and last byte, as if the buffer were row-major from 0 */
   int64_t count;  /* elements */
@@ -34,7 +35,7 @@ enum { TR_DYNAMIC = TR_STATIC + 1, TR_WHILE };
 struct TrLoop {
   TrLoop *up;
   uint32_t id;
-  int kind; /* TrRange, TR_DYNAMIC or TR_WHILE */
+  int kind;           /* TrRange, TR_DYNAMIC or TR_WHILE */
   uint32_t loc, iter; /* line of the loop; iteration context around it */
   uint32_t first_buf; /* buffers from here on were made inside the loop */
   uint32_t iter_buf;  /* ... inside the current iteration */
@@ -88,11 +89,12 @@ typedef struct TrImpl {
   int64_t done, capprogram;
   struct TrPlace {
     uint32_t loc, loop;
-  } *remade; /* lines warned about that read a tile of an earlier iteration: each iteration has another tile, the line is the same */
+  } * remade; /* lines warned about that read a tile of an earlier iteration: each iteration has another tile, the line
+                 is the same */
   uint32_t nremade, capremade;
   uint32_t next_loop;
   TrLoop *spare; /* closed loops to use again */
-  int reorder; /* open no_reorder blocks */
+  int reorder;   /* open no_reorder blocks */
   uint32_t reorder_loc;
   ArenaMark mark; /* of the module's arena at the start of the program */
   IrFunc **mark_func;

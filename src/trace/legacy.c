@@ -1,12 +1,12 @@
-/* legacy.c -- room trace: the pass-by-reference kernels of LegacyFrameworkKernel. A written parameter is an output; one that is never read
-   is no operand at all: its buffer becomes a shared_hbm allocation. */
+/* legacy.c -- room trace: the pass-by-reference kernels of LegacyFrameworkKernel. A written parameter is an output; one
+   that is never read is no operand at all: its buffer becomes a shared_hbm allocation. */
 #include <string.h>
 
 #include "impl.h"
 
 /* New ids of the arguments of a function: kept ones first, then the ones that become allocations. Other ids stay. */
 typedef struct Renumber {
-  uint32_t *id;   /* by old id, for arguments */
+  uint32_t *id; /* by old id, for arguments */
   uint32_t nargs, kept;
 } Renumber;
 

@@ -173,16 +173,16 @@ bool tr_reg_read(Trace *t, uint32_t reg, uint32_t *idx) {
   return define(t, CORE_reg_read, &v, 1, idx);
 }
 
-bool tr_affine(Trace *t, int n, const int64_t *coef, const uint32_t *idx, int64_t constant, uint32_t *out) {
-  if (n == 1 && coef[0] == 1 && constant == 0) {
-    *out = idx[0];
+bool tr_affine(Trace *t, const TrTerm *term, int n, int64_t constant, uint32_t *out) {
+  if (n == 1 && term->coef == 1 && constant == 0) {
+    *out = term->idx;
     return true;
   }
   int64_t *ints = arena_newn(&t->m->arena, int64_t, 2 * n);
   if (!ints) return tr_oom(t);
   for (int k = 0; k < n; k++) {
-    ints[k] = coef[k];
-    ints[n + k] = idx[k];
+    ints[k] = term[k].coef;
+    ints[n + k] = term[k].idx;
   }
   IrVal v[3] = {{.kind = V_INTS, .n = (uint32_t)n, .u.ints = ints},
                 {.kind = V_INTS, .n = (uint32_t)n, .u.ints = ints + n},

@@ -1,5 +1,5 @@
-/* region.c -- room trace: do two accesses of one buffer touch the same elements? Used for a warning, so a doubt counts as no overlap only
-   where the patterns prove it. */
+/* region.c -- room trace: do two accesses of one buffer touch the same elements? Used for a warning, so a doubt counts
+   as no overlap only where the patterns prove it. */
 #include <stdlib.h>
 
 #include "impl.h"

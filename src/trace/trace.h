@@ -1,6 +1,6 @@
-/* trace.h -- one tracing session: buffers, instructions, loops and names of one kernel call, over all programs of its grid.
-   No Lua here: lang/ (or a test, or a fuzzer) drives it. Every function that can fail fills t->d and returns false or NULL;
-   the session stays usable only for tr_close. */
+/* trace.h -- one tracing session: buffers, instructions, loops and names of one kernel call, over all programs of its
+   grid. No Lua here: lang/ (or a test, or a fuzzer) drives it. Every function that can fail fills t->d and returns
+   false or NULL; the session stays usable only for tr_close. */
 #ifndef NK_TRACE_H
 #define NK_TRACE_H
 #include "ir.h"
@@ -9,23 +9,23 @@ typedef struct TraceSpec {
   const char *func_name;
   Target target;
   bool target_is_fallback;
-  int ngrid;             /* 0: no grid */
+  int ngrid; /* 0: no grid */
   int64_t grid[IR_MAX_GRID];
-  bool legacy;           /* LegacyFrameworkKernel: a written parameter that is not returned is legal */
-  int64_t max_instr;     /* NKILUA_MAX_INSTR, default 50 million */
+  bool legacy;       /* LegacyFrameworkKernel: a written parameter that is not returned is legal */
+  int64_t max_instr; /* NKILUA_MAX_INSTR, default 50 million */
 } TraceSpec;
 
 typedef struct TrLoop TrLoop;
 typedef struct Trace {
   IrModule *m;
-  IrFunc *f;             /* program being traced */
+  IrFunc *f; /* program being traced */
   Diag *d;
   TraceSpec spec;
-  int64_t program;       /* linear id of the program being traced */
-  uint32_t loc, iter;    /* where the next instruction comes from; set by the driver before each call */
-  TrLoop *loop;          /* open traced and device loops, innermost first */
-  uint64_t serial;       /* unique per program of a session in the process: tiles and index values remember it */
-  void *impl;            /* private: written-ness, per-program tables */
+  int64_t program;    /* linear id of the program being traced */
+  uint32_t loc, iter; /* where the next instruction comes from; set by the driver before each call */
+  TrLoop *loop;       /* open traced and device loops, innermost first */
+  uint64_t serial;    /* unique per program of a session in the process: tiles and index values remember it */
+  void *impl;         /* private: written-ness, per-program tables */
 } Trace;
 
 Trace *tr_open(Alloc alloc, const TraceSpec *spec, Diag *d);
@@ -35,34 +35,40 @@ void tr_close(Trace *t);
 /* One program after another, in row-major order; operands are declared again each time (the same ones). */
 bool tr_begin_program(Trace *t);
 const IrTile *tr_operand(Trace *t, const char *name, DType dtype, int rank, const int64_t *shape);
-int64_t tr_program_id(const Trace *t, int axis);   /* axis checked by the caller against spec.ngrid */
+int64_t tr_program_id(const Trace *t, int axis); /* axis checked by the caller against spec.ngrid */
 
 /* nl.ndarray and friends: checks rank, sizes, partitions, address; the name is made unique. */
 const IrTile *tr_ndarray(Trace *t, const IrBufSpec *spec);
-const IrTile *tr_constant(Trace *t, const IrBufSpec *spec);   /* kind BUF_CONST, HBM; equal ones are shared */
-const IrTile *tr_cast(Trace *t, const IrTile *tile, DType to);/* view with another dtype over the same bytes */
+const IrTile *tr_constant(Trace *t, const IrBufSpec *spec);    /* kind BUF_CONST, HBM; equal ones are shared */
+const IrTile *tr_cast(Trace *t, const IrTile *tile, DType to); /* view with another dtype over the same bytes */
 
-/* Appends one instruction after checking it (ir_check_ins). v: one per parameter of the row, defaults already filled in; lists and strings
-   must live as long as t->m (its arena). Also tracks written-ness and values carried between iterations of affine_range (warning).
-   A refused instruction leaves nothing behind. */
+/* Appends one instruction after checking it (ir_check_ins). v: one per parameter of the row, defaults already filled
+   in; lists and strings must live as long as t->m (its arena). Also tracks written-ness and values carried between
+   iterations of affine_range (warning). A refused instruction leaves nothing behind. */
 IrIns *tr_emit(Trace *t, Op op, const IrVal *v, const char *label);
 
 /* Registers and affine index values. */
 bool tr_reg_alloc(Trace *t, const char *name, uint32_t *reg);
 bool tr_reg_read(Trace *t, uint32_t reg, uint32_t *idx);
-bool tr_affine(Trace *t, int n, const int64_t *coef, const uint32_t *idx, int64_t constant, uint32_t *out);
+typedef struct TrTerm {
+  int64_t coef;
+  uint32_t idx;
+} TrTerm;
+bool tr_affine(Trace *t, const TrTerm *term, int n, int64_t constant,
+               uint32_t *out); /* sum of coef * idx, plus constant */
 
 /* Loops. kind names the public function for messages. Traced loops only bracket iterations. */
 typedef enum TrRange { TR_AFFINE, TR_SEQUENTIAL, TR_STATIC } TrRange;
-uint32_t tr_loop_open(Trace *t, TrRange kind);              /* at t->loc, the line of the `for`; the handle is never 0 nor reused */
+uint32_t tr_loop_open(Trace *t, TrRange kind); /* at t->loc, the line of the `for`; the handle is never 0 nor reused */
 bool tr_iter_begin(Trace *t, uint32_t loop, int64_t value); /* ends the previous iteration, and inner loops left open */
-bool tr_loop_close(Trace *t, uint32_t loop);                /* also on break and error; a loop already closed is no fault */
+bool tr_loop_close(Trace *t, uint32_t loop); /* also on break and error; a loop already closed is no fault */
 uint32_t tr_for_begin(Trace *t, IrVal lower, IrVal upper, int64_t step, uint32_t *idx); /* handle, 0 on error */
 uint32_t tr_while_begin(Trace *t, uint32_t reg);
-bool tr_device_end(Trace *t, uint32_t loop);                /* must be the innermost open device loop */
-bool tr_no_reorder(Trace *t, bool open);                    /* nesting counted; one open at the end is an error */
+bool tr_device_end(Trace *t, uint32_t loop); /* must be the innermost open device loop */
+bool tr_no_reorder(Trace *t, bool open);     /* nesting counted; one open at the end is an error */
 
-/* Returns of the current program, then its end: checks outputs (in shared_hbm, written), merges with earlier programs. */
+/* Returns of the current program, then its end: checks outputs (in shared_hbm, written), merges with earlier programs.
+ */
 bool tr_return(Trace *t, const IrTile *const *outputs, uint32_t n, bool is_sequence);
 bool tr_end_program(Trace *t);
 /* After the last program: names outputs, allocate_pending_tensors (ir_place), verifies. The caller owns the module. */
