@@ -94,6 +94,18 @@ describe("calls", function()
   end)
 end)
 
+describe("a run", function()
+  it("that needs more memory than there is does not begin", function()
+    local k = nki.jit(function(x)
+      local huge = nl.ndarray({1 << 24, 1 << 20}, nl.float32, {buffer = nl.private_hbm}) -- 64 TiB
+      nl.store(huge[{{0, 4}, {0, 8}}], nl.load(x))
+      nl.store(x, nl.load(huge[{{0, 4}, {0, 8}}]))
+      return x
+    end, options)
+    raises("err_sim_memory", "MiB, more than this machine has", function() k(nd.ones {4, 8}) end)
+  end)
+end)
+
 describe("files", function()
   it("that are no .safetensors say where", function()
     local name = os.tmpname()

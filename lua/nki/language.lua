@@ -78,7 +78,8 @@ end
 
 local function gather_flattened(data, indices, axis, dtype)
   if (axis or 0) ~= 0 then
-    fail("bind_value", ("nl.gather_flattened: parameter 'axis' is %s; partitions, axis 0, are the only choice"):format(axis))
+    local text = "nl.gather_flattened: parameter 'axis' is %s; partitions, axis 0, are the only choice"
+    fail("bind_value", text:format(axis))
   end
   local out = nl.ndarray(indices.shape, data.dtype)
   require "nki.isa".nc_n_gather(out, data, indices)

@@ -114,6 +114,9 @@ describe("nkilua run", function()
     writes_nothing(2, at("two.lua"), "-k", "one", "x=f32[2,2]", "-o", at("ok.npz"), "-o", at("x.txt"))
     writes_nothing(1, at("two.lua"), "-k", "one", "x=f32[2,2]", "-o", at("ok.npz"), "-o", at("no/such/x.npz"))
     writes_nothing(1, at("two.lua"), "-k", "one", "x=f32[200,2]", "-o", at("ok.npz"))
+    writes_nothing(2, at("two.lua"), "-k", "one", "x=f32[2,2]", "-o", "half=" .. at("n.npy"), "-o",
+      "output_1=" .. at("./n.npy"))
+    writes_nothing(2, at("two.lua"), "-k", "one", "x=f32[2,2]", "-o", "half=-", "-o", "output_1=-")
     writes_nothing(2, at("two.lua"), "-k", "one", "x=f32[2,2]", "-o", at("ok.npz"), "--check",
       "half=" .. at("none.npy"))
   end)

@@ -103,6 +103,7 @@ static void faults_are_named(void **state) {
   refused("\"kernel_version\":1", "\"kernel_version\":2",
           "backend_config: kernel_version is 2; this build reads up to 1");
   refused("\"kernel_version\":1", "\"kernel_version\":0", "backend_config: 'kernel_version': must be at least 1");
+  refused("\"kernel_version\":1", "\"kernel_version\":\"99\"", "backend_config: 'kernel_version' must be an integer");
   refused("\"tiled\":true,", "", "backend_config: missing key 'tiled'");
   refused("\"tiled\":true", "\"tiled\":true,\"extra\":1", "backend_config: unknown key 'extra'");
   refused("\"tiled\":true", "\"tiled\":1", "backend_config: 'tiled' must be true or false");

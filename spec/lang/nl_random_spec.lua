@@ -2,6 +2,7 @@
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 local nd = require "nki.ndarray"
 local gen = require "spec.support.generators"
+local build = require "spec.support.build"
 local raises = require "spec.support.raises"
 
 local function run(target, f, ...)
@@ -100,6 +101,42 @@ describe("run-time faults of gathers", function()
       function()
       scatter {{0}, {4}}
     end)
+  end)
+end)
+
+describe("reports", function()
+  local function reported(body)
+    local r = build.run {"-e", [[
+      local nki, nl, nisa, nd = require "nki", require "nki.language", require "nki.isa", require "nki.ndarray"
+      nki.jit(function(x)
+        local tile = nl.load(x)
+        ]] .. body .. [[
+
+        nl.store(x, tile)
+        return x
+      end, {platform_target = "trn3"})(nd.zeros({2, 4}, "float32"))]]}
+    assert.equal(0, r.code, r.err)
+    return r.err
+  end
+
+  it("name an index that dma_compute is given twice", function()
+    assert.matches("nisa.dma_compute: unique_indices is set, but row 1 of .* is picked more than once", reported [[
+      local rows = nl.ndarray({2, 1}, nl.int32)
+      nisa.memset(rows, 1)
+      local picked = nl.ndarray({3, 4}, nl.float32, {buffer = nl.private_hbm})
+      nl.store(picked, nl.zeros({3, 4}, nl.float32))
+      picked = picked:vector_select(0, rows)
+      nisa.dma_compute(picked, {picked, tile}, nl.add)]])
+  end)
+
+  it("name an accumulator of the Vector engine that is used before any reset", function()
+    assert.matches("uses the Vector engine's accumulator of partition 0 before any reset", reported [[
+      nisa.exponential {dst = tile, src = tile, reduce_cmd = nisa.reduce_cmd.reduce}]])
+    assert.equal("", reported [[
+      local sum = nl.ndarray({2, 1}, nl.float32)
+      nisa.exponential {dst = tile, src = tile, reduce_cmd = nisa.reduce_cmd.reset_reduce}
+      nisa.tensor_scalar_reduce {dst = tile, data = tile, op0 = nl.add, operand0 = 1.0, reduce_op = nl.maximum,
+        reduce_res = sum, reduce_cmd = nisa.reduce_cmd.reduce}]])
   end)
 end)
 

@@ -132,6 +132,34 @@ static bool stage(const FileOut *f, Staged *s, Diag *d) {
   return write_temporary(f, s, exists ? &st : NULL) || DIAG(d, file_write, f->path, strerror(errno));
 }
 
+static bool folder_of(const char *path, struct stat *st) {
+  char folder[PATH_MAX + 1];
+  const char *slash = strrchr(path, '/');
+  int n = slash ? (int)(slash - path) + 1 : 0;
+  snprintf(folder, sizeof folder, "%.*s.", n, path);
+  return stat(folder, st) == 0;
+}
+
+static const char *base_of(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/* Would one take the place of the other? However the two paths are spelled. */
+static bool same_place(const FileOut *f, const Staged *a, const FileOut *g, const Staged *b) {
+  if (a->direct || b->direct) return strcmp(f->path, "-") == 0 && strcmp(g->path, "-") == 0;
+  struct stat x, y;
+  return strcmp(base_of(a->real), base_of(b->real)) == 0 && folder_of(a->real, &x) && folder_of(b->real, &y) &&
+         x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static bool all_differ(const FileOut *files, const Staged *s, size_t count, Diag *d) {
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < i; k++)
+      if (same_place(&files[i], &s[i], &files[k], &s[k])) return DIAG(d, file_twice, files[i].path);
+  return true;
+}
+
 static bool settle(const FileOut *f, Staged *s, Diag *d) {
   if (strcmp(f->path, "-") == 0) return write_stdout(f->data, f->n, d);
   if (s->direct) return write_device(f->path, f->data, f->n, d);
@@ -147,6 +175,7 @@ bool file_write_all(const FileOut *files, size_t count, Diag *d) {
   if (!s) return DIAG0(d, nomem);
   bool ok = true;
   for (; ok && staged < count; staged++) ok = stage(&files[staged], &s[staged], d);
+  ok = ok && all_differ(files, s, count, d);
   for (size_t i = 0; ok && i < count; i++)
     if (!s[i].direct) ok = settle(&files[i], &s[i], d);
   for (size_t i = 0; ok && i < count; i++)

@@ -56,6 +56,7 @@ void capture_free(LangCtx *c) {
 }
 
 const Text *capture_bytes(const LangCtx *c) { return &c->capture->bytes; }
+const char *capture_unsure(const LangCtx *c) { return c->capture->unsure; }
 
 const char *capture_name_at(const LangCtx *c, size_t at) {
   const Capture *k = c->capture;
@@ -171,6 +172,7 @@ const char *capture_walk(lua_State *L, LangCtx *c, int i) {
       walk_userdata(L, c, i);
       break;
     default:
+      if (lua_isthread(L, i)) k->unsure = "a coroutine";
       capture_put_serial(L, k, i); /* light userdata, threads */
   }
   k->depth--;
@@ -184,6 +186,7 @@ void capture_begin(lua_State *L, LangCtx *c, const char *dir) {
   k->count = 0;
   k->nmarks = k->nkeys = 0;
   k->depth = 0;
+  k->unsure = NULL;
   k->dir = dir;
   if (++k->walk == 0) { /* the numbers of old walks come round again */
     memset(k->seen, 0, k->nslots * sizeof *k->seen);

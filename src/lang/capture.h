@@ -35,6 +35,7 @@ struct Capture {
   size_t nkeys, capkeys;
   uint64_t serial;
   const char *dir;
+  const char *unsure; /* the name of something reached that may answer otherwise next time; NULL: nothing */
   int depth;
   int dumps, names, serials, globals; /* stack indices of the registry's tables during a walk */
 };

@@ -121,10 +121,20 @@ static void walk_upvalues(lua_State *L, LangCtx *c, int f, const Names *n) {
   }
 }
 
+/* What coroutine.wrap and io.lines make moves on at every call. */
+static void look_inside(lua_State *L, Capture *k, int f) {
+  for (int i = 1; lua_getupvalue(L, f, i); i++) {
+    if (lua_isthread(L, -1)) k->unsure = "a coroutine";
+    if (luaL_testudata(L, -1, LUA_FILEHANDLE)) k->unsure = "an iterator over a file";
+    lua_pop(L, 1);
+  }
+}
+
 void capture_walk_function(lua_State *L, LangCtx *c, int f) {
   Capture *k = c->capture;
   if (capture_put_name(L, k, f)) return;
   if (lua_iscfunction(L, f)) {
+    look_inside(L, k, f);
     capture_put_serial(L, k, f);
     return;
   }

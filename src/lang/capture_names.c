@@ -99,11 +99,21 @@ void capture_push_names(lua_State *L) {
   name_standard(L, lua_gettop(L));
 }
 
+/* Library functions whose answer is no function of their arguments, or that run code which no walk has seen. */
+static bool is_unsure(const char *name) {
+  static const char *const names[] = {"math.random", "os.time", "os.clock",    "os.date",  "os.getenv",
+                                      "os.tmpname",  "_G.load", "_G.loadfile", "_G.dofile"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(names[i], name) == 0) return true;
+  return false;
+}
+
 const char *capture_put_name(lua_State *L, Capture *k, int i) {
   size_t n;
   lua_pushvalue(L, i);
   const char *name = lua_rawget(L, k->names) == LUA_TSTRING ? lua_tolstring(L, -1, &n) : NULL;
   if (name) put_bytes(k, 'M', name, n);
+  if (name && is_unsure(name)) k->unsure = name;
   lua_pop(L, 1); /* the table of names holds the string */
   return name;
 }

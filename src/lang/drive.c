@@ -89,10 +89,13 @@ static void check_pure(lua_State *L, DriveRun *run) {
   const Text *after = capture_bytes(call->c), *before = &run->before;
   size_t n = after->len < before->len ? after->len : before->len, at = 0;
   while (at < n && after->data[at] == before->data[at]) at++;
-  run->impure = at < n || after->len != before->len;
+  bool changed = at < n || after->len != before->len;
+  const char *unsure = capture_unsure(call->c);
+  run->impure = changed || unsure;
   if (!run->impure || !core->cache) return;
   char reason[160] = "the run changed captured state: ";
-  strncat(reason, capture_name_at(call->c, at), 100);
+  if (!changed) strcpy(reason, "what it computes is not settled by captured state: ");
+  strncat(reason, changed ? capture_name_at(call->c, at) : unsure, 100);
   fw_cache_reason(core->cache, reason);
 }
 

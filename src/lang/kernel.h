@@ -75,6 +75,8 @@ void capture_free(LangCtx *c);
 void capture_begin(lua_State *L, LangCtx *c, const char *dir);
 void capture_add(lua_State *L, LangCtx *c, int function);
 const Text *capture_bytes(const LangCtx *c);
+/* What of the captured state has an answer that no walk can tell (math.random, a coroutine), or NULL. */
+const char *capture_unsure(const LangCtx *c);
 /* The upvalue or global in whose bytes offset `at` lies, "captured state" when unknown. */
 const char *capture_name_at(const LangCtx *c, size_t at);
 /* A module of ours and its functions are captured by name. */
