@@ -1,4 +1,5 @@
--- The matmul of bench/run.lua: every operand tile is loaded once, as a tuned kernel does, so that the time is the Tensor engine's.
+-- The matmul of bench/run.lua: every operand tile is loaded once, as a tuned kernel does, so that the time is the
+-- Tensor engine's.
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 
 return nki.jit(function(lhsT, rhs)

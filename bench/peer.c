@@ -1,6 +1,9 @@
 /* peer.c -- the peers of bench/run.lua that need C.
-     bench_peer sgemm            processor seconds of dnnl_sgemm for 1024^3 on the simulator's tiles (K 128, M 128, N 512), one thread
-     bench_peer start N CMD...   median wall seconds of running CMD N times, standard output thrown away */
+
+   bench_peer sgemm           processor seconds of dnnl_sgemm for 1024^3 on the simulator's tiles
+                              (K 128, M 128, N 512), one thread
+
+   bench_peer start N CMD...  median wall seconds of running CMD N times, standard output thrown away */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -29,15 +32,16 @@ static double median(double *list, int n) {
   return list[n / 2];
 }
 
-typedef int (*Sgemm)(char, char, int64_t, int64_t, int64_t, float, const float *, int64_t, const float *, int64_t, float, float *, int64_t);
+typedef int (*Sgemm)(char, char, int64_t, int64_t, int64_t, float, const float *, int64_t, const float *, int64_t,
+                     float, float *, int64_t);
 
 /* C[m,n] += A[k,m]^T B[k,n] tile by tile, each tile kept apart and contiguous as in SBUF and PSUM. */
 static void tiles(Sgemm sgemm, const float *a, const float *b, float *c) {
   for (int m = 0; m < 8; m++)
     for (int n = 0; n < 2; n++)
       for (int k = 0; k < 8; k++)
-        sgemm('T', 'N', 128, 512, 128, 1.0f, a + (size_t)(k * 8 + m) * 128 * 128, 128, b + (size_t)(k * 2 + n) * 128 * 512, 512,
-              k ? 1.0f : 0.0f, c + (size_t)(m * 2 + n) * 128 * 512, 512);
+        sgemm('T', 'N', 128, 512, 128, 1.0f, a + (size_t)(k * 8 + m) * 128 * 128, 128,
+              b + (size_t)(k * 2 + n) * 128 * 512, 512, k ? 1.0f : 0.0f, c + (size_t)(m * 2 + n) * 128 * 512, 512);
 }
 
 static int run_sgemm(void) {
@@ -50,7 +54,8 @@ static int run_sgemm(void) {
     return 1;
   }
   enum { N = 1 << 20, RUNS = 21 };
-  float *a = aligned_alloc(64, N * sizeof *a), *b = aligned_alloc(64, N * sizeof *b), *c = aligned_alloc(64, N * sizeof *c);
+  float *a = aligned_alloc(64, N * sizeof *a), *b = aligned_alloc(64, N * sizeof *b),
+        *c = aligned_alloc(64, N * sizeof *c);
   double t[RUNS];
   if (!a || !b || !c) return 1;
   for (int i = 0; i < N; i++) a[i] = (float)(i % 17) - 8, b[i] = (float)(i % 13) - 6;

@@ -1,5 +1,6 @@
 -- run.lua [NAME...]: what nkilua costs next to its peers, as median ratios of interleaved rounds. ./dev bench runs it.
--- Figures of one line were taken in the same rounds; absolute times drift, ratios are what to compare. Nothing here passes or fails.
+-- Figures of one line were taken in the same rounds; absolute times drift, ratios are what to compare. Nothing here
+-- passes or fails.
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 local nd = require "nki.ndarray"
 
@@ -30,8 +31,8 @@ local function output(command)
   return text
 end
 
--- Seconds per instruction of a body: `build` is the time inside the loop that issues them, `whole` that of the whole specialization
--- (also verification, placement, IR text, config) divided by the instructions.
+-- Seconds per instruction of a body: the time inside the loop that issues them, or with `whole` that of the whole
+-- specialization (also verification, placement, IR text, config) divided by the instructions.
 local COUNT = 20000
 local x = nki.decl({128, 512}, nl.float32)
 local function trace_cost(step, whole)
@@ -88,30 +89,49 @@ end
 
 local lines = {}
 local function bench(name, unit, ours, peer, peer_name, aim)
-  lines[#lines + 1] = {name = name, unit = unit, ours = ours, peer = peer, peer_name = peer_name, aim = aim, a = {}, b = {}, r = {}}
+  lines[#lines + 1] = {
+    name = name, unit = unit, aim = aim,
+    ours = ours, peer = peer, peer_name = peer_name,
+    a = {}, b = {}, r = {}, -- per round: our seconds, the peer's, their ratio
+  }
 end
-local function numpy(name) return function() return tonumber(output(python .. " bench/numpy_peer.py " .. name):match "%S+%s+(%S+)") end end
+local function numpy(name)
+  return function() return tonumber(output(python .. " bench/numpy_peer.py " .. name):match "%S+%s+(%S+)") end
+end
+-- The number that a command prints.
+local function printed(command)
+  return function() return tonumber(output(command)) end
+end
+local function traced(step, whole)
+  return function() return trace_cost(step, whole) end
+end
 
-bench("trace, positional", 1e9, function() return trace_cost(steps.positional) end, floor_positional, "Lua C call", "<= 250 ns")
-bench("trace, keywords", 1e9, function() return trace_cost(steps.keywords) end, floor_keywords, "Lua C call, table", "<= 400 ns")
-bench("specialize, positional", 1e9, function() return trace_cost(steps.positional, true) end, floor_positional, "Lua C call", "")
-bench("trace, three views", 1e9, function() return trace_cost(steps.views) end, floor_positional, "Lua C call", "")
+bench("trace, positional", 1e9, traced(steps.positional), floor_positional, "Lua C call", "<= 250 ns")
+bench("trace, keywords", 1e9, traced(steps.keywords), floor_keywords, "Lua C call, table", "<= 400 ns")
+bench("specialize, positional", 1e9, traced(steps.positional, true), floor_positional, "Lua C call", "")
+bench("trace, three views", 1e9, traced(steps.views), floor_positional, "Lua C call", "")
 do
   local k = dofile "examples/tensor_add.lua"
   local three = nki.jit(function(a, b, c) nl.store(c, nl.load(a) + nl.load(b)) return c end)
   local a = nki.decl({128, 512}, nl.float32)
   assert(k and three:specialize(a, a, nki.decl({128, 512}, nl.float32)))
   local b, c = nki.decl({128, 512}, nl.float32), nki.decl({128, 512}, nl.float32)
-  bench("cache hit, three tensors", 1e9, function() return seconds(function() three:specialize(a, b, c) end, 100000) end,
-    floor_positional, "Lua C call", "<= 1000 ns")
+  local function hit() three:specialize(a, b, c) end
+  bench("cache hit, three tensors", 1e9, function() return seconds(hit, 100000) end, floor_positional, "Lua C call",
+    "<= 1000 ns")
 end
-bench("start: nkilua -e ''", 1e3, function() return tonumber(output(bin .. "/bench_peer start 40 " .. bin .. "/nkilua -e ''")) end,
-  function() return tonumber(output(bin .. "/bench_peer start 40 lua5.4 -e ''")) end, "lua5.4 -e ''", "<= 2.00 x")
-bench("add 4096x512 f32", 1e6, simulate_cost("examples/tensor_add.lua", normal(1, 4096, 512), normal(2, 4096, 512)), numpy "add", "NumPy", "<= 3.00 x")
-bench("softmax 4096x512 f32", 1e6, simulate_cost("examples/softmax.lua", normal(1, 4096, 512)), numpy "softmax", "NumPy", "< 1.00 x")
-bench("rmsnorm 4096x512 f32", 1e6, simulate_cost("examples/rmsnorm.lua", normal(1, 4096, 512), normal(3, 1, 512)), numpy "rmsnorm", "NumPy", "< 1.00 x")
-bench("matmul 1024^3 f32", 1e6, simulate_cost("bench/matmul_tiles.lua", normal(4, 1024, 1024), normal(5, 1024, 1024)),
-  function() return tonumber(output(bin .. "/bench_peer sgemm")) end, "dnnl_sgemm on the tiles", "<= 1.25 x")
+bench("start: nkilua -e ''", 1e3, printed(bin .. "/bench_peer start 40 " .. bin .. "/nkilua -e ''"),
+  printed(bin .. "/bench_peer start 40 lua5.4 -e ''"), "lua5.4 -e ''", "<= 2.00 x")
+bench("add 4096x512 f32", 1e6,
+  simulate_cost("examples/tensor_add.lua", normal(1, 4096, 512), normal(2, 4096, 512)),
+  numpy "add", "NumPy", "<= 3.00 x")
+bench("softmax 4096x512 f32", 1e6,
+  simulate_cost("examples/softmax.lua", normal(1, 4096, 512)), numpy "softmax", "NumPy", "< 1.00 x")
+bench("rmsnorm 4096x512 f32", 1e6,
+  simulate_cost("examples/rmsnorm.lua", normal(1, 4096, 512), normal(3, 1, 512)), numpy "rmsnorm", "NumPy", "< 1.00 x")
+bench("matmul 1024^3 f32", 1e6,
+  simulate_cost("bench/matmul_tiles.lua", normal(4, 1024, 1024), normal(5, 1024, 1024)),
+  printed(bin .. "/bench_peer sgemm"), "dnnl_sgemm on the tiles", "<= 1.25 x")
 bench("matmul 1024^3 f32", 1e6, lines[#lines].ours, numpy "matmul", "NumPy", "")
 
 local wanted = {}
@@ -136,7 +156,8 @@ local units = {[1e9] = "ns", [1e6] = "us", [1e3] = "ms"}
 print(("%-26s %12s %12s %9s  %s"):format("median of " .. ROUNDS .. " rounds", "nkilua", "peer", "ratio", "peer; aim"))
 for _, line in ipairs(lines) do
   if chosen(line) then
-    print(("%-26s %9.1f %s %9.1f %s %8.2fx  %s%s"):format(line.name, median(line.a) * line.unit, units[line.unit], median(line.b) * line.unit,
-      units[line.unit], median(line.r), line.peer_name, line.aim ~= "" and "; " .. line.aim or ""))
+    local unit = units[line.unit]
+    print(("%-26s %9.1f %s %9.1f %s %8.2fx  %s%s"):format(line.name, median(line.a) * line.unit, unit,
+      median(line.b) * line.unit, unit, median(line.r), line.peer_name, line.aim ~= "" and "; " .. line.aim or ""))
   end
 end

@@ -155,7 +155,7 @@ static double time_of(void (*build)(Kit *)) {
   k.verify = false;
   for (int r = 0; r < REPEAT; r++) {
     double start = now();
-    sim_run(k.m, alloc_std, k.in, k.out, &k.opt, &k.report, &k.d);
+    sim_run(k.m, k.in, k.out, &k.opt, &k.d);
     t[r] = now() - start;
   }
   for (uint32_t i = 0; i < k.nin; i++) free(k.in[i].data);

@@ -1,5 +1,5 @@
--- One attention head, flash style: softmax(q k^T / sqrt(d)) v with a running maximum and sum, so that no score matrix is stored.
--- q and k come transposed, [d, seq]; v is [seq, d]; d <= 128.
+-- One attention head, flash style: softmax(q k^T / sqrt(d)) v with a running maximum and sum, so that no score matrix
+-- is stored. q and k come transposed, [d, seq]; v is [seq, d]; d <= 128.
 --   nkilua run examples/attention.lua 'q=f32[64,200]:normal(11)' 'k=f32[64,320]:normal(12)' 'v=f32[320,64]:normal(13)'
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 
@@ -17,7 +17,8 @@ local function fold_block(state, q_tile, k_tile, v_tile, scale)
   local neg_max = nl.negative(new_max)
 
   local p, p_sum = nl.ndarray({nq, nk}, nl.float32), nl.ndarray({nq, 1}, nl.float32)
-  nisa.activation_reduce{dst = p, op = nl.exp, data = scores, scale = scale, bias = neg_max, reduce_op = nl.add, reduce_res = p_sum}
+  nisa.activation_reduce{dst = p, op = nl.exp, data = scores, scale = scale, bias = neg_max,
+                         reduce_op = nl.add, reduce_res = p_sum}
   local correction = nl.ndarray({nq, 1}, nl.float32)
   nisa.activation{dst = correction, op = nl.exp, data = state.max, bias = neg_max}
 
@@ -25,8 +26,10 @@ local function fold_block(state, q_tile, k_tile, v_tile, scale)
   nisa.nc_transpose(pT_psum, p)
   local pv = nl.ndarray({nq, v_tile.shape[1]}, nl.float32, {buffer = nl.psum})
   nisa.nc_matmul(pv, nl.copy(pT_psum), v_tile)
-  nisa.scalar_tensor_tensor{dst = state.acc, data = state.acc, op0 = nl.multiply, operand0 = correction, op1 = nl.add, operand1 = pv}
-  nisa.scalar_tensor_tensor{dst = state.sum, data = state.sum, op0 = nl.multiply, operand0 = correction, op1 = nl.add, operand1 = p_sum}
+  nisa.scalar_tensor_tensor{dst = state.acc, data = state.acc, op0 = nl.multiply, operand0 = correction,
+                            op1 = nl.add, operand1 = pv}
+  nisa.scalar_tensor_tensor{dst = state.sum, data = state.sum, op0 = nl.multiply, operand0 = correction,
+                            op1 = nl.add, operand1 = p_sum}
   nisa.tensor_copy(state.max, new_max)
 end
 

@@ -1,4 +1,5 @@
--- A loop on the device whose bound is known at run time only: the sum of the first n rows of x, n an int32 [1,1] tensor.
+-- A loop on the device whose bound is known at run time only: the sum of the first n rows of x; n is an int32 [1,1]
+-- tensor.
 --   nkilua run examples/dynamic_sum.lua 'x=f32[50,64]:normal(16)' 'n=i32[1,1]:full(20)'
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 

@@ -1,4 +1,5 @@
--- Layer normalisation of rows with gamma and beta rows; moments come from bn_stats in chunks of at most 512 and bn_aggr.
+-- Layer normalisation of rows with gamma and beta rows; moments come from bn_stats, in chunks of at most 512,
+-- and bn_aggr.
 --   nkilua run examples/layernorm.lua x=f32[200,1200]:normal gamma=f32[1,1200]:normal beta=f32[1,1200]:normal
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 

@@ -1,4 +1,5 @@
--- Row softmax, 128 rows at a time; the last tile may be partial. The Scalar engine makes exp and its row sum in one pass.
+-- Row softmax, 128 rows at a time; the last tile may be partial. The Scalar engine makes exp and its row sum in
+-- one pass.
 --   nkilua run examples/softmax.lua 'x=f32[300,512]:normal(3)'
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 

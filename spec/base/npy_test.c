@@ -39,7 +39,7 @@ static const char STRUCTURED[] =
     "MiwpLCB9ICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgIAoAAAAAAAAAAAAAAAAAAAAA";
 static bool parse(File *f) {
   diag_clear(&f->d);
-  return npy_parse(&f->a, f->bytes, f->n, "a.npy", &f->array, &f->d);
+  return npy_parse(&(FileIn){"a.npy", f->bytes, f->n}, &f->array, &f->d);
 }
 
 static void versions_1_2_and_3_are_read(void **state) {
@@ -269,43 +269,39 @@ static void every_truncation_and_one_byte_more_are_refused(void **state) {
 static void a_written_file_is_byte_equal_to_numpys(void **state) {
   (void)state;
   static const float values[6] = {0, 1, 2, 3, 4, 5};
-  static const int64_t shape[2] = {2, 3}, five[2] = {0, 5}, seven = 7;
+  static const int64_t seven = 7;
+  const NpyArray arrays[] = {
+      {.descr = "<f4", .rank = 2, .shape = {2, 3}, .data = (const char *)values, .nbytes = sizeof values},
+      {.descr = "<i8", .rank = 0, .data = (const char *)&seven, .nbytes = sizeof seven},
+      {.descr = "|u1", .rank = 2, .shape = {0, 5}}};
+  const char *const numpys[] = {V1, SCALAR, EMPTY};
   Text t;
   text_init(&t, alloc_std);
-  File f = open_base64(V1);
-  npy_write(&t, "<f4", shape, 2, values, sizeof values);
-  assert_int_equal(t.len, f.n);
-  assert_memory_equal(t.data, f.bytes, f.n);
-  close_file(&f);
-  text_clear(&t);
-  f = open_base64(SCALAR);
-  npy_write(&t, "<i8", NULL, 0, &seven, 8);
-  assert_int_equal(t.len, f.n);
-  assert_memory_equal(t.data, f.bytes, f.n);
-  close_file(&f);
-  text_clear(&t);
-  f = open_base64(EMPTY);
-  npy_write(&t, "|u1", five, 2, NULL, 0);
-  assert_int_equal(t.len, f.n);
-  assert_memory_equal(t.data, f.bytes, f.n);
-  close_file(&f);
+  for (int i = 0; i < 3; i++) {
+    File f = open_base64(numpys[i]);
+    text_clear(&t);
+    npy_write(&t, &arrays[i]);
+    assert_int_equal(t.len, f.n);
+    assert_memory_equal(t.data, f.bytes, f.n);
+    close_file(&f);
+  }
   text_free(&t);
 }
 
 static void written_data_starts_at_a_multiple_of_64(void **state) {
   (void)state;
   for (int32_t rank = 0; rank <= NPY_MAX_RANK; rank++) {
-    int64_t shape[NPY_MAX_RANK];
-    for (int i = 0; i < NPY_MAX_RANK; i++) shape[i] = i % 2 ? 1 : 0;
-    shape[0] = INT64_C(1000000000000);
-    shape[1] = 0;
+    NpyArray array = {.descr = "<f4", .rank = rank == 1 ? 2 : rank, .data = "\0\0\0", .nbytes = rank ? 0 : 4};
+    for (int i = 0; i < NPY_MAX_RANK; i++) array.shape[i] = i % 2 ? 1 : 0;
+    array.shape[0] = INT64_C(1000000000000);
+    array.shape[1] = 0;
     Text t;
     text_init(&t, alloc_std);
-    npy_write(&t, "<f4", shape, rank == 1 ? 2 : rank, "\0\0\0", rank ? 0 : 4);
+    npy_write(&t, &array);
     File f = open_bytes(t.data, t.len);
     assert_true(parse(&f));
     assert_int_equal((f.array.data - f.bytes) % 64, 0);
-    assert_memory_equal(f.array.shape, shape, (size_t)f.array.rank * sizeof *shape);
+    assert_memory_equal(f.array.shape, array.shape, (size_t)f.array.rank * sizeof *array.shape);
     close_file(&f);
     text_free(&t);
   }

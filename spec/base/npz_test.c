@@ -15,7 +15,7 @@ static const char NPZ[] =
 
 static bool parse_npz(File *f) {
   diag_clear(&f->d);
-  return npz_parse(&f->a, f->bytes, f->n, "w.npz", &f->arrays, &f->count, &f->d);
+  return npz_parse(&f->a, &(FileIn){"w.npz", f->bytes, f->n}, &f->arrays, &f->count, &f->d);
 }
 
 static void stored_archives_of_numpy_are_read(void **state) {

@@ -8,6 +8,7 @@
 
 typedef struct Listed {
   char *bytes;
+  FileIn in; /* of bytes */
   Arena a;
   Diag d;
   ZipMember *m;
@@ -20,7 +21,8 @@ static Listed list(const Text *t) {
   memcpy(l.bytes, text_str(t), t->len);
   arena_init(&l.a, alloc_std);
   diag_init(&l.d, alloc_std);
-  l.ok = zip_list(&l.a, l.bytes, t->len, "z", &l.m, &l.count, &l.d);
+  l.in = (FileIn){"z", l.bytes, t->len};
+  l.ok = zip_list(&l.a, &l.in, &l.m, &l.count, &l.d);
   return l;
 }
 
@@ -69,7 +71,7 @@ static void check_members(const Text *t, int count) {
     assert_string_equal(l.m[i].name, name);
     assert_int_equal(l.m[i].size, strlen(contents));
     const char *data;
-    assert_true(zip_data(&l.a, l.bytes, &l.m[i], "z", &data, &l.d));
+    assert_true(zip_data(&l.a, &l.in, &l.m[i], &data, &l.d));
     assert_memory_equal(data, contents, strlen(contents));
   }
   done(&l);
@@ -346,7 +348,7 @@ static void check_deflated(const char *plain, size_t n, size_t claimed, const ch
   assert_true(l.ok);
   const char *data = NULL;
   size_t used = l.a.used;
-  bool ok = zip_data(&l.a, l.bytes, &l.m[0], "z", &data, &l.d);
+  bool ok = zip_data(&l.a, &l.in, &l.m[0], &data, &l.d);
   assert_string_equal(diag_message(&l.d), message);
   assert_int_equal(ok, *message == '\0');
   if (ok) assert_memory_equal(data, plain, n);
@@ -385,9 +387,9 @@ static void bytes_after_the_deflate_stream_are_refused(void **state) {
   ZipMember longer = l.m[0], shorter = l.m[0];
   longer.packed++;
   shorter.packed--;
-  assert_false(zip_data(&l.a, l.bytes, &longer, "z", &data, &l.d));
+  assert_false(zip_data(&l.a, &l.in, &longer, &data, &l.d));
   diag_clear(&l.d);
-  assert_false(zip_data(&l.a, l.bytes, &shorter, "z", &data, &l.d));
+  assert_false(zip_data(&l.a, &l.in, &shorter, &data, &l.d));
   assert_string_equal(diag_message(&l.d), "z: damaged deflate data (offset 31)");
   done(&l);
   text_free(&t);
@@ -401,7 +403,7 @@ static void a_wrong_crc_is_seen(void **state) {
   Listed l = list(&t);
   assert_true(l.ok);
   const char *data;
-  assert_false(zip_data(&l.a, l.bytes, &l.m[0], "z", &data, &l.d));
+  assert_false(zip_data(&l.a, &l.in, &l.m[0], &data, &l.d));
   assert_string_equal(diag_message(&l.d), "z: CRC does not match (offset 32)");
   done(&l);
   text_free(&t);

@@ -117,6 +117,8 @@ describe("nkilua run", function()
     writes_nothing(2, at("two.lua"), "-k", "one", "x=f32[2,2]", "-o", "half=" .. at("n.npy"), "-o",
       "output_1=" .. at("./n.npy"))
     writes_nothing(2, at("two.lua"), "-k", "one", "x=f32[2,2]", "-o", "half=-", "-o", "output_1=-")
+    cli.fails(2, {"run", at("two.lua"), "-k", "one", "x=f32[2,2]", "-o", at("a.npz"), "-o", at("a.npz")},
+      "is to be written twice")
     writes_nothing(2, at("two.lua"), "-k", "one", "x=f32[2,2]", "-o", at("ok.npz"), "--check",
       "half=" .. at("none.npy"))
   end)

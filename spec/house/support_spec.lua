@@ -117,7 +117,8 @@ describe("the embedding of Lua sources", function()
     build.spit(dir .. "/lua/nki/init.lua", "")
     build.spit(dir .. "/kernels/k.lua", "return 1")
     local files = "lua/nki/a/b.lua|lua/nki/init.lua|kernels/k.lua"
-    local result = build.shell(("cmake -DROOT=%s '-DFILES=%s' -DOUT=%s -P cmake/embed_lua.cmake"):format(dir, files, out))
+    local command = "cmake -DROOT=%s '-DFILES=%s' -DOUT=%s -P cmake/embed_lua.cmake"
+    local result = build.shell(command:format(dir, files, out))
     assert.equal(0, result.code, result.err)
     local c, arrays, modules = build.slurp(out), {}, {}
     for index, hex in c:gmatch("src_(%d+)%[%] = {([^}]*)}") do

@@ -38,7 +38,7 @@ static void shared_tensors_are_counted(void **state) {
   (void)state;
   Fix x;
   fix_open(&x, TARGET_trn2);
-  assert_int_equal(new_buf(&x, BUF_ARG, SP_shared_hbm, DT_float32, "x", SHAPE(4))->shared_ordinal, -1);
+  assert_int_equal(NEW_BUF(&x, BUF_ARG, SP_shared_hbm, DT_float32, "x", SHAPE(4))->shared_ordinal, -1);
   assert_int_equal(HBM(&x, float32, NULL, 4)->shared_ordinal, 0);
   assert_int_equal(SBUF(&x, float32, NULL, 4, 4)->shared_ordinal, -1);
   assert_int_equal(HBM(&x, float32, NULL, 4)->shared_ordinal, 1);

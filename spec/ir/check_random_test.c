@@ -144,7 +144,7 @@ static void open_world(World *w, Target t) {
                     SBUF(x, int32, "j", 128, 512),
                     SBUF(x, uint8, "k", 2, 2, 2, 2, 2, 2, 2, 2),
                     SBUF(x, float32, "six", 128, 6),
-                    new_buf(x, BUF_CONST, SP_shared_hbm, DT_float32, "l", SHAPE(128, 512))};
+                    NEW_BUF(x, BUF_CONST, SP_shared_hbm, DT_float32, "l", SHAPE(128, 512))};
   memcpy(w->buf, b, sizeof b);
   IrBufSpec spec = {.kind = BUF_ALLOC, .space = SP_reg, .dtype = DT_int32, .name = "reg"};
   w->reg = ir_buf_new(x->m, x->f, &spec);

@@ -88,9 +88,9 @@ static void matmul_dtypes(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     Fix x;
     fix_open(&x, rows[i].t);
-    IrIns *ins = matmul(&x, new_buf(&x, BUF_ALLOC, SP_psum, rows[i].dst, "dst", SHAPE(64, 128)),
-                        new_buf(&x, BUF_ALLOC, SP_sbuf, rows[i].st, "st", SHAPE(128, 64)),
-                        new_buf(&x, BUF_ALLOC, SP_sbuf, rows[i].mv, "mv", SHAPE(128, 128)));
+    IrIns *ins = matmul(&x, NEW_BUF(&x, BUF_ALLOC, SP_psum, rows[i].dst, "dst", SHAPE(64, 128)),
+                        NEW_BUF(&x, BUF_ALLOC, SP_sbuf, rows[i].st, "st", SHAPE(128, 64)),
+                        NEW_BUF(&x, BUF_ALLOC, SP_sbuf, rows[i].mv, "mv", SHAPE(128, 128)));
     set(ins, "is_transpose", VI(rows[i].transpose));
     diag_clear(&x.d);
     bool ok = ir_check_ins(x.m, x.f, ins, &x.d);
@@ -207,7 +207,7 @@ static void copies_and_fills(void **state) {
               {DT_float8_e8m0fnu, 0, false}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     ins = new_ins(&x, OP_memset);
-    set(ins, "dst", VB(&x, new_buf(&x, BUF_ALLOC, SP_sbuf, rows[i].d, "m", SHAPE(128, 8))));
+    set(ins, "dst", VB(&x, NEW_BUF(&x, BUF_ALLOC, SP_sbuf, rows[i].d, "m", SHAPE(128, 8))));
     set(ins, "value", VN(rows[i].value));
     if (rows[i].legal) {
       accept(&x, ins);

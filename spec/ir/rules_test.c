@@ -39,7 +39,7 @@ static void tiles_space_dtype_and_kind(void **state) {
   accept(&x, tt(&x, t.a, t.b, t.c, ALU_add));
   REFUSE(&x, tt(&x, t.a, t.h, t.c, ALU_add), unsupported_memory, "nisa.tensor_tensor", "data1", "sbuf or psum",
          "h[128,512] float32 in shared_hbm");
-  IrBuf *scale = new_buf(&x, BUF_ALLOC, SP_sbuf, DT_float8_e8m0fnu, "scale", SHAPE(128, 512));
+  IrBuf *scale = NEW_BUF(&x, BUF_ALLOC, SP_sbuf, DT_float8_e8m0fnu, "scale", SHAPE(128, 512));
   REFUSE(&x, tt(&x, t.a, t.b, scale, ALU_add), unsupported_dtype, "data2", "float8_e8m0fnu", "bfloat16");
   IrIns *ins = tt(&x, t.a, t.b, t.c, ALU_add);
   set(ins, "data2", VN(1.0));
@@ -314,7 +314,7 @@ static void moves_between_memories(void **state) {
   REFUSE(&x, cp, dtype_mismatch, "dst and src", "float32", "bfloat16");
   set(cp, "src", VN(2));
   accept(&x, cp);
-  IrBuf *k = new_buf(&x, BUF_CONST, SP_shared_hbm, DT_float32, "konst", SHAPE(128, 512));
+  IrBuf *k = NEW_BUF(&x, BUF_CONST, SP_shared_hbm, DT_float32, "konst", SHAPE(128, 512));
   set(ins, "dst", VB(&x, k));
   REFUSE(&x, ins, write_to_constant, "dst is a constant", "konst[128,512]");
   fix_close(&x);

@@ -30,22 +30,21 @@ __attribute__((unused)) static void fix_close(Fix *x) {
   ir_release(x->m);
 }
 
-/* A buffer; shape ends with 0. On-chip and HBM allocations get their nki.alloc at once. */
-__attribute__((unused)) static IrBuf *new_buf(Fix *x, BufKind kind, Space space, DType dtype, const char *name,
-                                              const int64_t *shape) {
-  int rank = 0;
-  while (shape[rank]) rank++;
-  IrBufSpec spec = {.kind = kind, .space = space, .dtype = dtype, .rank = rank, .shape = shape, .name = name};
+/* A buffer; spec's shape ends with 0. On-chip and HBM allocations get their nki.alloc at once. */
+__attribute__((unused)) static IrBuf *new_buf(Fix *x, IrBufSpec spec) {
+  while (spec.shape[spec.rank]) spec.rank++;
   IrBuf *b = ir_buf_new(x->m, x->f, &spec);
   assert_non_null(b);
   IrVal v = {V_INT, 0, {.i = b->id}};
-  if (kind == BUF_ALLOC) assert_non_null(ir_append(x->m, x->f, (Op)CORE_alloc, &v, 1));
+  if (spec.kind == BUF_ALLOC) assert_non_null(ir_append(x->m, x->f, (Op)CORE_alloc, &v, 1));
   return b;
 }
 #define SHAPE(...) ((const int64_t[]){__VA_ARGS__, 0})
-#define SBUF(x, dt, name, ...) new_buf(x, BUF_ALLOC, SP_sbuf, DT_##dt, name, SHAPE(__VA_ARGS__))
-#define PSUM(x, dt, name, ...) new_buf(x, BUF_ALLOC, SP_psum, DT_##dt, name, SHAPE(__VA_ARGS__))
-#define HBM(x, dt, name, ...) new_buf(x, BUF_ALLOC, SP_shared_hbm, DT_##dt, name, SHAPE(__VA_ARGS__))
+#define NEW_BUF(x, kind_, space_, dtype_, name_, shape_) \
+  new_buf(x, (IrBufSpec){.kind = kind_, .space = space_, .dtype = dtype_, .name = name_, .shape = shape_})
+#define SBUF(x, dt, name, ...) NEW_BUF(x, BUF_ALLOC, SP_sbuf, DT_##dt, name, SHAPE(__VA_ARGS__))
+#define PSUM(x, dt, name, ...) NEW_BUF(x, BUF_ALLOC, SP_psum, DT_##dt, name, SHAPE(__VA_ARGS__))
+#define HBM(x, dt, name, ...) NEW_BUF(x, BUF_ALLOC, SP_shared_hbm, DT_##dt, name, SHAPE(__VA_ARGS__))
 
 __attribute__((unused)) static const IrTile *whole(Fix *x, const IrBuf *b) { return ir_whole(x->f, b->id); }
 

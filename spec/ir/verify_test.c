@@ -38,7 +38,7 @@ static void a_module_with_all_structure_is_accepted(void **state) {
   (void)state;
   Fix x;
   fix_open(&x, TARGET_trn2);
-  IrBuf *arg = new_buf(&x, BUF_ARG, SP_shared_hbm, DT_float32, "x", SHAPE(128, 8)),
+  IrBuf *arg = NEW_BUF(&x, BUF_ARG, SP_shared_hbm, DT_float32, "x", SHAPE(128, 8)),
         *out = HBM(&x, float32, "out", 128, 8);
   IrBufSpec spec = {.kind = BUF_ALLOC, .space = SP_reg, .dtype = DT_int32};
   IrBuf *r = ir_buf_new(x.m, x.f, &spec);
@@ -138,7 +138,7 @@ static void outputs_are_in_shared_hbm(void **state) {
   Fix x;
   fix_open(&x, TARGET_trn2);
   IrBuf *t = SBUF(&x, float32, "t", 128, 8),
-        *p = new_buf(&x, BUF_ALLOC, SP_private_hbm, DT_float32, "p", SHAPE(128, 8));
+        *p = NEW_BUF(&x, BUF_ALLOC, SP_private_hbm, DT_float32, "p", SHAPE(128, 8));
   IrBuf *out = HBM(&x, float32, "out", 128, 8);
   returns(&x, t->id);
   bad(&x, ERR_return_memory,
@@ -156,7 +156,7 @@ static void outputs_are_in_shared_hbm(void **state) {
   bad(&x, ERR_local_variable_used_out_of_scope, "func.return: inner[128,8]");
   fix_close(&x);
   fix_open(&x, TARGET_trn2);
-  new_buf(&x, BUF_ARG, SP_private_hbm, DT_float32, "x", SHAPE(128, 8));
+  NEW_BUF(&x, BUF_ARG, SP_private_hbm, DT_float32, "x", SHAPE(128, 8));
   bad(&x, ERR_return_memory, "parameter x");
   fix_close(&x);
 }
@@ -282,7 +282,7 @@ static void the_program_table_fits_the_grid(void **state) {
   bad(&x, ERR_ir_module, "not there");
   x.f = ir_func_new(x.m, "k_1");
   good(&x);
-  new_buf(&x, BUF_ARG, SP_shared_hbm, DT_float32, "x", SHAPE(4, 4));
+  NEW_BUF(&x, BUF_ARG, SP_shared_hbm, DT_float32, "x", SHAPE(4, 4));
   bad(&x, ERR_ir_module, "differ in arguments");
   ir_func_drop(x.m);
   bad(&x, ERR_ir_module, "not there");
@@ -292,7 +292,7 @@ static void the_program_table_fits_the_grid(void **state) {
   x.m->aliases = &alias;
   x.m->naliases = 1;
   bad(&x, ERR_ir_module, "alias");
-  new_buf(&x, BUF_ARG, SP_shared_hbm, DT_float32, "a", SHAPE(4, 4));
+  NEW_BUF(&x, BUF_ARG, SP_shared_hbm, DT_float32, "a", SHAPE(4, 4));
   IrBuf *out = HBM(&x, float32, "out", 4, 4);
   returns(&x, out->id);
   bad(&x, ERR_ir_module, "alias"); /* that output is another tensor */
@@ -316,7 +316,7 @@ static bool programs_agree(Fix *x, int change) {
   for (int k = 0; k < 2; k++) {
     int c = k ? change : 0;
     if (k) x->f = ir_func_new(x->m, "k_1");
-    new_buf(x, BUF_ARG, SP_shared_hbm, c == 1 ? DT_int32 : DT_float32, "x", SHAPE(4, 4));
+    NEW_BUF(x, BUF_ARG, SP_shared_hbm, c == 1 ? DT_int32 : DT_float32, "x", SHAPE(4, 4));
     HBM(x, float32, "s0", 4, c == 2 ? 5 : 4);
     IrBuf *s1 = HBM(x, float32, "s1", 4, 4);
     if (c == 3) HBM(x, float32, "s2", 8); /* one more is legal */
@@ -346,7 +346,7 @@ static void arguments_come_first(void **state) {
   Fix x;
   fix_open(&x, TARGET_trn2);
   HBM(&x, float32, "t", 4, 4);
-  new_buf(&x, BUF_ARG, SP_shared_hbm, DT_float32, "x", SHAPE(4, 4));
+  NEW_BUF(&x, BUF_ARG, SP_shared_hbm, DT_float32, "x", SHAPE(4, 4));
   bad(&x, ERR_ir_module, "arguments must come before");
   fix_close(&x);
 }

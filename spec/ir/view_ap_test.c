@@ -243,7 +243,7 @@ static void casts_keep_the_bytes(void **state) {
     Space space = rnd(2) ? SP_sbuf : SP_shared_hbm;
     DType from = types[rnd(5)], to = types[rnd(5)];
     int64_t shape[4] = {1 + rnd(4), 1 + rnd(4), 1 + rnd(9), 0};
-    const IrTile *t = whole(&x, new_buf(&x, BUF_ALLOC, space, from, "buf", shape));
+    const IrTile *t = whole(&x, NEW_BUF(&x, BUF_ALLOC, space, from, "buf", shape));
     IrSlice s[3];
     for (int k = 0; k < 3; k++) {
       s[k].is_index = s[k].dynamic = false;

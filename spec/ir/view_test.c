@@ -284,7 +284,7 @@ static void run(Space space, int rank, const int64_t *shape) {
   chip = space == SP_sbuf;
   int64_t ends[IR_MAX_RANK + 1] = {0};
   memcpy(ends, shape, (size_t)rank * sizeof *shape);
-  const IrBuf *buf = new_buf(&fix, BUF_ALLOC, space, DT_float32, "buf", ends);
+  const IrBuf *buf = NEW_BUF(&fix, BUF_ALLOC, space, DT_float32, "buf", ends);
   for (int i = 0; i < SEQUENCES; i++) {
     const IrTile *t = whole(&fix, buf);
     model_of_tile(t, &a);

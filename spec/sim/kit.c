@@ -11,6 +11,7 @@ void kit_open(Kit *k, Target target) {
   diag_init(&k->d, alloc_std);
   text_init(&k->report.lines, alloc_std);
   text_init(&k->printed, alloc_std);
+  k->opt.alloc = alloc_std;
   k->opt.print = print_to;
   k->opt.print_ud = &k->printed;
   k->line = 1;
@@ -196,7 +197,8 @@ bool kit_run(Kit *k) {
   assert_false(m->arena.oom);
   if (k->verify && (!ir_place(m, &k->d) || !ir_verify(m, &k->d)))
     fail_msg("%s\n%s\n%s", diag_message(&k->d), text_str(&k->d.notes), text_str(&k->d.where));
-  return sim_run(m, alloc_std, k->in, k->out, &k->opt, &k->report, &k->d);
+  k->opt.report = &k->report;
+  return sim_run(m, k->in, k->out, &k->opt, &k->d);
 }
 
 void kit_ok(Kit *k) {

@@ -1,8 +1,8 @@
 /* reduce_test.c -- reductions, scans, statistics. */
 #include "kit.h"
 
-static void reduce(Kit *k, const IrTile *dst, Alu op, const IrTile *data, IrVal axis, int negate) {
-  kit_ins(k, OP_tensor_reduce, "dst", T(dst), "op", I(op), "data", T(data), "axis", axis, "negate", I(negate), NULL);
+static void reduce(Kit *k, const IrTile *dst, Alu op, const IrTile *data, IrVal axis) {
+  kit_ins(k, OP_tensor_reduce, "dst", T(dst), "op", I(op), "data", T(data), "axis", axis, NULL);
   kit_store(k, dst);
 }
 
@@ -14,13 +14,14 @@ static void test_tensor_reduce(void **state) {
   const IrTile *a = kit_loaded(&k, DT_float32, x, SHAPE(2, 2, 3));
   const IrTile *one = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(2, 1)),
                *two = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(2, 2));
-  reduce(&k, two, ALU_add, a, I(2), 0);
-  reduce(&k, two, ALU_maximum, a, I(-1), 1);
-  reduce(&k, one, ALU_add, a, LIST(&k, 2, (int64_t[]){1, 2}), 0);
-  reduce(&k, one, ALU_multiply, a, LIST(&k, 2, (int64_t[]){1, 2}), 0);
-  reduce(&k, one, ALU_minimum, a, LIST(&k, 2, (int64_t[]){-2, -1}), 0);
-  reduce(&k, two, ALU_subtract, a, I(2), 0);
-  reduce(&k, two, ALU_add, kit_ap(&k, a, 0, PAIRS(6, 2, 1, 2, 2, 3)), I(2), 0); /* every other element */
+  reduce(&k, two, ALU_add, a, I(2));
+  kit_ins(&k, OP_tensor_reduce, "dst", T(two), "op", I(ALU_maximum), "data", T(a), "axis", I(-1), "negate", I(1), NULL);
+  kit_store(&k, two);
+  reduce(&k, one, ALU_add, a, LIST(&k, 2, (int64_t[]){1, 2}));
+  reduce(&k, one, ALU_multiply, a, LIST(&k, 2, (int64_t[]){1, 2}));
+  reduce(&k, one, ALU_minimum, a, LIST(&k, 2, (int64_t[]){-2, -1}));
+  reduce(&k, two, ALU_subtract, a, I(2));
+  reduce(&k, two, ALU_add, kit_ap(&k, a, 0, PAIRS(6, 2, 1, 2, 2, 3)), I(2)); /* every other element */
   kit_ok(&k);
   EXPECT(&k, 0, 6, 15, -6, -15);
   EXPECT(&k, 1, -3, -6, 1, 4);
@@ -40,12 +41,12 @@ static void test_reduce_logic_bits_nan(void **state) {
   kit_open(&k, TARGET_trn2);
   const IrTile *a = kit_loaded(&k, DT_float32, x, SHAPE(2, 3)), *b = kit_loaded(&k, DT_uint16, u, SHAPE(2, 2));
   const IrTile *f = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(2, 1)), *h = kit_buf(&k, SP_sbuf, DT_uint16, SHAPE(2, 1));
-  reduce(&k, f, ALU_logical_and, a, I(1), 0);
-  reduce(&k, f, ALU_logical_xor, a, I(1), 0);
-  reduce(&k, f, ALU_maximum, a, I(1), 0);
-  reduce(&k, h, ALU_bitwise_and, b, I(1), 0);
-  reduce(&k, h, ALU_bitwise_or, b, I(1), 0);
-  reduce(&k, h, ALU_bitwise_xor, b, I(1), 0);
+  reduce(&k, f, ALU_logical_and, a, I(1));
+  reduce(&k, f, ALU_logical_xor, a, I(1));
+  reduce(&k, f, ALU_maximum, a, I(1));
+  reduce(&k, h, ALU_bitwise_and, b, I(1));
+  reduce(&k, h, ALU_bitwise_or, b, I(1));
+  reduce(&k, h, ALU_bitwise_xor, b, I(1));
   kit_ok(&k);
   EXPECT(&k, 0, 0, 1);
   EXPECT(&k, 1, 0, 1);

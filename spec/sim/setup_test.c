@@ -45,7 +45,9 @@ static void *run_often(void *arg) {
     Diag d;
     text_init(&r.lines, alloc_std);
     diag_init(&d, alloc_std);
-    if (!sim_run(k->m, alloc_std, NULL, &t, &k->opt, &r, &d)) return arg;
+    SimOptions opt = k->opt;
+    opt.report = &r;
+    if (!sim_run(k->m, NULL, &t, &opt, &d)) return arg;
     for (int e = 0; e < 32; e++)
       if (out[e] != (float)(e * 20)) return arg;
   }
@@ -98,7 +100,8 @@ static void test_out_of_memory(void **state) {
     Diag d;
     diag_init(&d, alloc_std);
     k.report.count = 0;
-    ok = sim_run(k.m, (Alloc){limited, &l}, k.in, k.out, &k.opt, &k.report, &d);
+    k.opt.alloc = (Alloc){limited, &l};
+    ok = sim_run(k.m, k.in, k.out, &k.opt, &d);
     if (!ok) assert_int_equal(d.id, ERR_nomem);
     failures += !ok;
     assert_int_equal(l.live, 0);

@@ -3,10 +3,16 @@
 
 #define NANF NAN
 
-static void binary(Kit *k, DType dt, Alu op, const IrTile *a, const IrTile *b, int engine) {
+typedef struct Binary {
+  DType dt; /* of dst */
+  Alu op;
+  int engine;
+} Binary;
+
+static void binary(Kit *k, Binary o, const IrTile *a, const IrTile *b) {
   const IrBuf *x = k->f->bufs[a->buf];
-  const IrTile *dst = kit_buf(k, SP_sbuf, dt, x->rank, x->shape);
-  kit_ins(k, OP_tensor_tensor, "dst", T(dst), "data1", T(a), "data2", T(b), "op", I(op), "engine", I(engine), NULL);
+  const IrTile *dst = kit_buf(k, SP_sbuf, o.dt, x->rank, x->shape);
+  kit_ins(k, OP_tensor_tensor, "dst", T(dst), "data1", T(a), "data2", T(b), "op", I(o.op), "engine", I(o.engine), NULL);
   kit_store(k, dst);
 }
 
@@ -19,7 +25,7 @@ static void test_tensor_tensor_f32(void **state) {
   const Alu ops[] = {ALU_add,        ALU_subtract,    ALU_multiply,   ALU_maximum,       ALU_minimum,
                      ALU_equal,      ALU_not_equal,   ALU_greater,    ALU_greater_equal, ALU_less,
                      ALU_less_equal, ALU_logical_and, ALU_logical_xor};
-  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) binary(&k, DT_float32, ops[i], a, b, engine_vector);
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) binary(&k, (Binary){DT_float32, ops[i], engine_vector}, a, b);
   kit_ok(&k);
   EXPECT(&k, 0, 4, -4, NANF, -1);
   EXPECT(&k, 1, -2, 0, NANF, 9);
@@ -43,9 +49,9 @@ static void test_bf16_is_computed_as_numbers(void **state) {
   uint16_t x[3] = {0x4020, 0xc0a0, 0x3f80}, y[3] = {0x4000, 0xc000, 0x3b80}; /* 2.5, -5, 1 and 2, -2, 2^-8 */
   kit_open(&k, TARGET_trn2);
   const IrTile *a = kit_loaded(&k, DT_bfloat16, x, SHAPE(1, 3)), *b = kit_loaded(&k, DT_bfloat16, y, SHAPE(1, 3));
-  binary(&k, DT_bfloat16, ALU_add, a, b, engine_vector);
-  binary(&k, DT_float32, ALU_less, a, b, engine_vector);
-  binary(&k, DT_float32, ALU_add, a, b, engine_vector);
+  binary(&k, (Binary){DT_bfloat16, ALU_add, engine_vector}, a, b);
+  binary(&k, (Binary){DT_float32, ALU_less, engine_vector}, a, b);
+  binary(&k, (Binary){DT_float32, ALU_add, engine_vector}, a, b);
   kit_ok(&k);
   assert_memory_equal(k.out[0].data, ((uint16_t[]){0x4090, 0xc0e0, 0x3f80}), 6); /* 4.5, -7, 1 (tie to even) */
   EXPECT(&k, 1, 0, 1, 0);
@@ -80,10 +86,10 @@ static void test_int32_engines(void **state) {
   int32_t x[2] = {16777217, -7}, y[2] = {2, 5};
   kit_open(&k, TARGET_trn2);
   const IrTile *a = kit_loaded(&k, DT_int32, x, SHAPE(1, 2)), *b = kit_loaded(&k, DT_int32, y, SHAPE(1, 2));
-  binary(&k, DT_int32, ALU_add, a, b, engine_gpsimd);
-  binary(&k, DT_int32, ALU_add, a, b, engine_vector);
-  binary(&k, DT_int32, ALU_maximum, a, b, engine_unknown);
-  binary(&k, DT_int8, ALU_add, a, b, engine_gpsimd);
+  binary(&k, (Binary){DT_int32, ALU_add, engine_gpsimd}, a, b);
+  binary(&k, (Binary){DT_int32, ALU_add, engine_vector}, a, b);
+  binary(&k, (Binary){DT_int32, ALU_maximum, engine_unknown}, a, b);
+  binary(&k, (Binary){DT_int8, ALU_add, engine_gpsimd}, a, b);
   kit_ok(&k);
   assert_memory_equal(k.out[0].data, ((int32_t[]){16777219, -2}), 8);
   assert_memory_equal(k.out[1].data, ((int32_t[]){16777218, -2}), 8); /* 16777217 is no f32 */
@@ -98,8 +104,8 @@ static void test_bits(void **state) {
   uint8_t x[3] = {0xf0, 0x0f, 0x81}, y[3] = {0x3c, 0x01, 0x09};
   kit_open(&k, TARGET_trn2);
   const IrTile *a = kit_loaded(&k, DT_uint8, x, SHAPE(1, 3)), *b = kit_loaded(&k, DT_uint8, y, SHAPE(1, 3));
-  binary(&k, DT_uint8, ALU_bitwise_and, a, b, engine_vector);
-  binary(&k, DT_uint8, ALU_left_shift, a, b, engine_vector);
+  binary(&k, (Binary){DT_uint8, ALU_bitwise_and, engine_vector}, a, b);
+  binary(&k, (Binary){DT_uint8, ALU_left_shift, engine_vector}, a, b);
   const IrTile *d = kit_buf(&k, SP_sbuf, DT_uint8, SHAPE(1, 3));
   kit_ins(&k, OP_tensor_scalar, "dst", T(d), "data", T(a), "op0", I(ALU_invert), "op1", I(ALU_right_shift), "operand1",
           N(1), NULL);
@@ -163,7 +169,7 @@ static void test_broadcast_view(void **state) {
   float x[6] = {1, 2, 3, 4, 5, 6}, c[2] = {10, 100};
   kit_open(&k, TARGET_trn2);
   const IrTile *a = kit_loaded(&k, DT_float32, x, SHAPE(2, 3)), *col = kit_loaded(&k, DT_float32, c, SHAPE(2, 1));
-  binary(&k, DT_float32, ALU_subtract, a, kit_ap(&k, col, 0, PAIRS(1, 2, 0, 3)), engine_vector);
+  binary(&k, (Binary){DT_float32, ALU_subtract, engine_vector}, a, kit_ap(&k, col, 0, PAIRS(1, 2, 0, 3)));
   kit_ok(&k);
   EXPECT(&k, 0, -9, -8, -7, -96, -95, -94);
   kit_close(&k);

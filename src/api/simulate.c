@@ -95,8 +95,10 @@ static bool simulate(const ApiRun *run, SimTensor *out, Diag *d) {
   opt.print = s->print ? s->print : to_stdout;
   opt.print_ud = s->print_ud;
   SimReport report = {.count = 0};
+  opt.alloc = alloc;
+  opt.report = &report;
   text_init(&report.lines, alloc);
-  bool ok = sim_run(run->artifact->module, alloc, run->operands, out, &opt, &report, d);
+  bool ok = sim_run(run->artifact->module, run->operands, out, &opt, d);
   if (report.lines.len) (s->warn ? s->warn : to_stderr)(s->warn_ud, report.lines.data, report.lines.len);
   text_free(&report.lines);
   if (!ok && opt.interrupt && d->id == ERR_interrupted) host_calm(s->interrupt->host);

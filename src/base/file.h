@@ -4,6 +4,12 @@
 #include "diag.h"
 #include "text.h"
 
+/* The bytes of a file that has been read, for the parsers of its format; what names it in messages. */
+typedef struct FileIn {
+  const char *what;
+  const char *data;
+  size_t n;
+} FileIn;
 /* Reads all of path ("-" is standard input) into out. Files over 2 GiB work. ERR_file_open, ERR_file_read. */
 bool file_read(const char *path, Text *out, Diag *d);
 /* Writes n bytes to path through a temporary file in the same folder; "-" is standard output. ERR_file_write. */

@@ -173,38 +173,38 @@ static bool byte_count(const NpyArray *a, int64_t *out) {
   return true;
 }
 
-bool npy_parse(Arena *a, const char *bytes, size_t n, const char *what, NpyArray *out, Diag *d) {
-  (void)a; /* the data is borrowed; the arena is for formats that need one */
-  Reader r = {.s = bytes, .what = what, .d = d};
+bool npy_parse(const FileIn *in, NpyArray *out, Diag *d) {
+  Reader r = {.s = in->data, .what = in->what, .d = d};
   *out = (NpyArray){.name = NULL};
-  if (!read_preamble(&r, n) || !read_dict(&r, out)) return false;
-  size_t have = n - r.end;
+  if (!read_preamble(&r, in->n) || !read_dict(&r, out)) return false;
+  size_t have = in->n - r.end;
   if (!byte_count(out, &out->nbytes)) return fault(&r, "shape is too large", r.end);
-  if ((uint64_t)out->nbytes > have) return fault(&r, "data is shorter than the shape says", n);
+  if ((uint64_t)out->nbytes > have) return fault(&r, "data is shorter than the shape says", in->n);
   if ((uint64_t)out->nbytes < have) return fault(&r, "bytes after the data", r.end + (size_t)out->nbytes);
-  out->data = bytes + r.end;
+  out->data = in->data + r.end;
   return true;
 }
 
-static bool read_member(Arena *a, const char *bytes, const ZipMember *m, const char *what, NpyArray *out, Diag *d) {
-  const char *inner = arena_printf(a, "%s, member '%s'", what, m->name);
-  if (!inner) return DIAG0(d, nomem);
+static bool read_member(Arena *a, const FileIn *in, const ZipMember *m, NpyArray *out, Diag *d) {
+  const char *what = arena_printf(a, "%s, member '%s'", in->what, m->name);
+  if (!what) return DIAG0(d, nomem);
   if (m->name_len < 4 || strcmp(m->name + m->name_len - 4, ".npy") != 0)
-    return DIAG(d, npy_format, inner, "not a .npy array", m->header);
-  const char *data;
-  if (!zip_data(a, bytes, m, inner, &data, d) || !npy_parse(a, data, m->size, inner, out, d)) return false;
+    return DIAG(d, npy_format, what, "not a .npy array", m->header);
+  const FileIn archive = {what, in->data, in->n};
+  FileIn member = {what, NULL, m->size};
+  if (!zip_data(a, &archive, m, &member.data, d) || !npy_parse(&member, out, d)) return false;
   out->name = arena_strdup(a, m->name, m->name_len - 4);
   return out->name || DIAG0(d, nomem);
 }
 
-bool npz_parse(Arena *a, const char *bytes, size_t n, const char *what, NpyArray **out, uint32_t *count, Diag *d) {
+bool npz_parse(Arena *a, const FileIn *in, NpyArray **out, uint32_t *count, Diag *d) {
   ZipMember *members;
   uint32_t total;
-  if (!zip_list(a, bytes, n, what, &members, &total, d)) return false;
+  if (!zip_list(a, in, &members, &total, d)) return false;
   NpyArray *arrays = arena_newn(a, NpyArray, total);
   if (!arrays) return DIAG0(d, nomem);
   for (uint32_t i = 0; i < total; i++)
-    if (!read_member(a, bytes, &members[i], what, &arrays[i], d)) return false;
+    if (!read_member(a, in, &members[i], &arrays[i], d)) return false;
   *out = arrays;
   *count = total;
   return true;
@@ -231,13 +231,9 @@ static void put_head(Text *t, const NpyArray *a) {
   text_free(&dict);
 }
 
-void npy_write(Text *out, const char *descr, const int64_t *shape, int32_t rank, const void *data, int64_t nbytes) {
-  NpyArray a = {.rank = rank};
-  size_t len = strlen(descr);
-  memcpy(a.descr, descr, len < DESCR_MAX ? len : DESCR_MAX);
-  if (rank) memcpy(a.shape, shape, (size_t)rank * sizeof *shape);
-  put_head(out, &a);
-  text_add(out, data, (size_t)nbytes);
+void npy_write(Text *out, const NpyArray *array) {
+  put_head(out, array);
+  text_add(out, array->data, (size_t)array->nbytes);
 }
 
 void npz_write(Text *out, const NpyArray *arrays, uint32_t count) {

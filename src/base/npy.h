@@ -5,6 +5,7 @@
 
 #include "arena.h"
 #include "diag.h"
+#include "file.h"
 #include "text.h"
 
 #define NPY_MAX_RANK 32
@@ -19,12 +20,12 @@ typedef struct NpyArray {
   int64_t nbytes;
 } NpyArray;
 
-/* Strict readers over bytes; what names the file in messages (with the offset). Versions 1, 2, 3; pickles and
+/* Strict readers over bytes; messages give the offset. The data stays in the file's bytes where it can. Versions 1, 2, 3; pickles and
    structured dtypes refused; sizes overflow-checked; data must be exactly as long as shape says. */
-bool npy_parse(Arena *a, const char *bytes, size_t n, const char *what, NpyArray *out, Diag *d);
-bool npz_parse(Arena *a, const char *bytes, size_t n, const char *what, NpyArray **out, uint32_t *count, Diag *d);
+bool npy_parse(const FileIn *in, NpyArray *out, Diag *d);
+bool npz_parse(Arena *a, const FileIn *in, NpyArray **out, uint32_t *count, Diag *d);
 /* Writers append to `out`. C order. npz members are stored (not deflated), CRC-32 right, zip64 when needed, no time
  * stamps. */
-void npy_write(Text *out, const char *descr, const int64_t *shape, int32_t rank, const void *data, int64_t nbytes);
+void npy_write(Text *out, const NpyArray *array);
 void npz_write(Text *out, const NpyArray *arrays, uint32_t count);
 #endif

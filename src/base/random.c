@@ -11,9 +11,7 @@ static uint64_t mix(uint64_t z) {
   return z ^ (z >> 31);
 }
 
-uint64_t random_bits(uint64_t seed, uint64_t i) {
-  return mix(mix(seed) + (i + 1) * UINT64_C(0x9e3779b97f4a7c15));
-}
+uint64_t random_bits(uint64_t seed, uint64_t i) { return mix(mix(seed) + (i + 1) * UINT64_C(0x9e3779b97f4a7c15)); }
 
 static double unit(uint64_t bits) { return (double)(bits >> 11) * 0x1p-53; }
 

@@ -84,8 +84,9 @@ static bool check_cover(SafeTensor *list, uint32_t count, const Cover *c) {
   return at == c->buffer + c->size || fail(c->d, c->what, "the data", "is longer than the tensors say");
 }
 
-bool safetensors_parse(Arena *a, const char *bytes, size_t n, const char *what, SafeTensor **out, uint32_t *count,
-                       Diag *d) {
+bool safetensors_parse(Arena *a, const FileIn *in, SafeTensor **out, uint32_t *count, Diag *d) {
+  const char *bytes = in->data, *what = in->what;
+  size_t n = in->n;
   *out = NULL;
   *count = 0;
   if (n < 8) return fail(d, what, "the file", "is shorter than its header length");

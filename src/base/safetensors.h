@@ -1,20 +1,21 @@
-/* safetensors.h -- .safetensors as bytes: dtype names as written ("BF16"), no dtypes of ours. Strict: header at most 100 MB of JSON, offsets
-   ascending, no holes, no overlap, the whole buffer covered, sizes overflow-checked, duplicates refused. */
+/* safetensors.h -- .safetensors as bytes: dtype names as written ("BF16"), no dtypes of ours. Strict: header at most
+   100 MB of JSON, offsets ascending, no holes, no overlap, the whole buffer covered, sizes overflow-checked, duplicates
+   refused. */
 #ifndef NK_SAFETENSORS_H
 #define NK_SAFETENSORS_H
 #include "npy.h"
 
 typedef struct SafeTensor {
   const char *name;
-  char dtype[16];  /* "F32", "BF16", "F8_E4M3", "I64" ... */
+  char dtype[16]; /* "F32", "BF16", "F8_E4M3", "I64" ... */
   int32_t rank;
   int64_t shape[NPY_MAX_RANK];
   const char *data; /* borrowed from the file's bytes */
   int64_t nbytes;
 } SafeTensor;
 
-/* In file order. what names the file in messages. */
-bool safetensors_parse(Arena *a, const char *bytes, size_t n, const char *what, SafeTensor **out, uint32_t *count, Diag *d);
+/* In file order. */
+bool safetensors_parse(Arena *a, const FileIn *in, SafeTensor **out, uint32_t *count, Diag *d);
 /* Appends a file: header padded to 8 bytes, tensors in the order given. */
 void safetensors_write(Text *out, const SafeTensor *tensors, uint32_t count);
 /* Bytes of one element of a dtype name, 0 when unknown. */

@@ -3,6 +3,7 @@
 #define NK_ZIP_H
 #include "arena.h"
 #include "diag.h"
+#include "file.h"
 #include "text.h"
 
 typedef struct ZipMember {
@@ -15,9 +16,9 @@ typedef struct ZipMember {
 } ZipMember;
 
 /* The members in the order of the central directory, all offsets checked, none overlapping another, no name twice. */
-bool zip_list(Arena *a, const char *bytes, size_t n, const char *what, ZipMember **out, uint32_t *count, Diag *d);
-/* The contents, CRC checked: borrowed from bytes when stored, in the arena when deflated. */
-bool zip_data(Arena *a, const char *bytes, const ZipMember *m, const char *what, const char **data, Diag *d);
+bool zip_list(Arena *a, const FileIn *in, ZipMember **out, uint32_t *count, Diag *d);
+/* The contents, CRC checked: borrowed from the archive when stored, in the arena when deflated. */
+bool zip_data(Arena *a, const FileIn *in, const ZipMember *m, const char **data, Diag *d);
 
 typedef struct ZipWriter {
   Text *out;

@@ -168,8 +168,8 @@ static bool check_overlap(const Zip *z, const ZipMember *m, uint32_t count) {
   return true;
 }
 
-bool zip_list(Arena *a, const char *bytes, size_t n, const char *what, ZipMember **out, uint32_t *count, Diag *d) {
-  Zip z = {.a = a, .p = (const unsigned char *)bytes, .n = n, .what = what, .d = d};
+bool zip_list(Arena *a, const FileIn *in, ZipMember **out, uint32_t *count, Diag *d) {
+  Zip z = {.a = a, .p = (const unsigned char *)in->data, .n = in->n, .what = in->what, .d = d};
   if (!read_end(&z)) return false;
   if (z.entries > UINT32_MAX / 2) return fault(&z, "too many members", z.dir);
   uint32_t total = (uint32_t)z.entries;
@@ -226,17 +226,17 @@ static bool inflate_member(Arena *a, const char *bytes, const ZipMember *m, char
   return ok;
 }
 
-bool zip_data(Arena *a, const char *bytes, const ZipMember *m, const char *what, const char **data, Diag *d) {
-  const char *p = bytes + m->data;
+bool zip_data(Arena *a, const FileIn *in, const ZipMember *m, const char **data, Diag *d) {
+  const char *p = in->data + m->data;
   if (m->deflated) {
     char *inflated;
-    bool ok = inflate_member(a, bytes, m, &inflated);
+    bool ok = inflate_member(a, in->data, m, &inflated);
     if (a->oom) return DIAG0(d, nomem);
-    if (!ok) return DIAG(d, npy_format, what, "damaged deflate data", m->data);
+    if (!ok) return DIAG(d, npy_format, in->what, "damaged deflate data", m->data);
     p = inflated;
   }
   if (crc32_z(0, (const unsigned char *)p, m->size) != m->crc)
-    return DIAG(d, npy_format, what, "CRC does not match", m->data);
+    return DIAG(d, npy_format, in->what, "CRC does not match", m->data);
   *data = p;
   return true;
 }

@@ -13,7 +13,7 @@
 #include "ir_types.h"
 #include "text.h"
 
-/* ---- locations ------------------------------------------------------------------------------------------------------ */
+/* ---- locations --------------------------------------------------------------------------------------------------- */
 /* Interned: equal locations have equal ids; 0 = unknown. parent = call site of the kernel function that contains the
  * line. */
 typedef struct IrLoc {
@@ -29,7 +29,7 @@ typedef struct IrIter {
   int64_t value;     /* loop value of this iteration */
 } IrIter;
 
-/* ---- buffers, tiles ------------------------------------------------------------------------------------------------- */
+/* ---- buffers, tiles ---------------------------------------------------------------------------------------------- */
 #define IR_MAX_RANK 8
 typedef enum BufKind { BUF_ARG, BUF_ALLOC, BUF_CONST, BUF_VIEW } BufKind;
 typedef struct IrBuf {
@@ -82,7 +82,7 @@ static inline int64_t tile_free(const IrTile *t) { /* elements per partition (pr
 }
 static inline int64_t tile_count(const IrTile *t) { return tile_parts(t) * tile_free(t); } /* all elements */
 
-/* ---- values of an instruction --------------------------------------------------------------------------------------- */
+/* ---- values of an instruction ------------------------------------------------------------------------------------ */
 typedef enum ValKind {
   V_NONE,  /* not given */
   V_TILE,  /* tile */
@@ -109,7 +109,7 @@ typedef struct IrVal {
   } u;
 } IrVal;
 
-/* ---- instructions (ops.def) ------------------------------------------------------------------------------------------ */
+/* ---- instructions (ops.def) -------------------------------------------------------------------------------------- */
 typedef enum Op {
   OP_none,
 #define OP(name, ...) OP_##name,
@@ -256,7 +256,7 @@ int ir_reduce_first(const IrVal *axis, int rank);
 /* Engine that executes an instruction: the `engine` argument if set, else the documented automatic choice. */
 int ir_engine(const struct IrFunc *f, const IrIns *ins); /* engine enum value, ENGINE_SIM, or 0 for structure */
 
-/* ---- functions and modules ------------------------------------------------------------------------------------------ */
+/* ---- functions and modules --------------------------------------------------------------------------------------- */
 typedef struct IrFunc {
   const char *name;
   IrBuf **bufs; /* arguments first */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- generations, targets (chip.def) ------------------------------------------------------------------------------ */
+/* ---- generations, targets (chip.def) ----------------------------------------------------------------------------- */
 typedef enum Gen { gen2 = 2, gen3 = 3, gen4 = 4 } Gen;
 typedef enum Target {
 #define TARGET(name, gen, canonical, cores, aliases) TARGET_##name,
@@ -25,7 +25,7 @@ int target_cores(Target t);
 bool target_parse(const char *name, size_t n, Target *out); /* names and aliases */
 const char *const *target_names(void);                      /* NULL-terminated, for messages */
 
-/* ---- element types (dtype.def) ------------------------------------------------------------------------------------ */
+/* ---- element types (dtype.def) ----------------------------------------------------------------------------------- */
 typedef enum DType {
   DT_none,
 #define DTYPE(id, bits, class, elems, mlir, hlo, npy, st, gen, aliases, doc) DT_##id,
@@ -68,14 +68,14 @@ void dtype_int_range(DType d, int64_t *lo, int64_t *hi);
   (DM(float32) | DM(bfloat16) | DM(float16) | DM(tfloat32) | DM(float8_e4m3) | DM(float8_e5m2))
 #define DM_ANY (DM_ARITH | DM_PACK | DM(float8_e8m0fnu))
 
-/* ---- memory spaces -------------------------------------------------------------------------------------------------- */
+/* ---- memory spaces ----------------------------------------------------------------------------------------------- */
 typedef enum Space { SP_reg, SP_sbuf, SP_psum, SP_private_hbm, SP_shared_hbm, SP_count } Space;
 const char *space_name(Space s);                          /* "sbuf" ... "hbm" prints as "private_hbm" */
 bool space_parse(const char *name, size_t n, Space *out); /* accepts "hbm" */
 static inline bool space_on_chip(Space s) { return s == SP_sbuf || s == SP_psum; }
 static inline bool space_is_hbm(Space s) { return s == SP_private_hbm || s == SP_shared_hbm; }
 
-/* ---- operators, activations, enums (enums.def) ---------------------------------------------------------------------- */
+/* ---- operators, activations, enums (enums.def) ------------------------------------------------------------------- */
 typedef enum Alu {
   ALU_none,
 #define ALU(id, class, arity, reduce, engines, gen, doc) ALU_##id,

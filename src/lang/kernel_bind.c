@@ -45,7 +45,8 @@ static int kind_of_table(lua_State *L, const KernelCore *core, int i) {
   return names ? KEYWORDS : list ? NOT_KEYWORDS : EMPTY_TABLE;
 }
 
-/* Moves the keywords of the table behind the slots, all of them strings, to their slots, of which the first npos are taken. */
+/* Moves the keywords of the table behind the slots, all of them strings, to their slots, of which the first npos are
+ * taken. */
 static void spread(lua_State *L, const KernelCore *core, int first, int npos) {
   int table = first + core->nparams;
   lua_pushnil(L);

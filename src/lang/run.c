@@ -39,8 +39,10 @@ static bool simulate(const HostRun *run, Diag *d) {
   SimOptions opt = {.strict = c->strict, .interrupt = &c->interrupt, .print = c->write, .print_ud = c->io_ud};
   opt.imprecise = precise && strcmp(precise, "0") == 0;
   SimReport report = {.count = 0};
+  opt.alloc = c->alloc;
+  opt.report = &report;
   text_init(&report.lines, c->alloc);
-  bool ok = check_overlap(run, d) && sim_run(run->a->module, c->alloc, run->operands, run->outputs, &opt, &report, d);
+  bool ok = check_overlap(run, d) && sim_run(run->a->module, run->operands, run->outputs, &opt, d);
   if (report.lines.len) c->warn(c->io_ud, report.lines.data, report.lines.len);
   text_free(&report.lines);
   return ok;

@@ -49,8 +49,7 @@ typedef struct Found { /* one array, as the file has it */
 typedef struct Reading {
   const TensorAsk *ask;
   Arena *a;
-  const char *bytes;
-  size_t n;
+  FileIn in;
   Diag *d;
 } Reading;
 
@@ -94,7 +93,7 @@ static bool find_npz(const Reading *r, const NpyArray **out) {
   uint32_t n;
   Text names;
   *out = NULL;
-  if (!npz_parse(r->a, r->bytes, r->n, r->ask->path, &list, &n, r->d)) return false;
+  if (!npz_parse(r->a, &r->in, &list, &n, r->d)) return false;
   text_init(&names, r->a->alloc);
   for (uint32_t i = 0; i < n; i++) {
     if (r->ask->member ? strcmp(list[i].name, r->ask->member) == 0 : n == 1) *out = &list[i];
@@ -119,7 +118,7 @@ static bool find_numpy(const Reading *r, Found *f) {
   NpyArray one;
   const NpyArray *a = &one;
   bool ok = tensorfile_kind(r->ask->path) == TF_npz ? find_npz(r, &a)
-                                                    : npy_parse(r->a, r->bytes, r->n, r->ask->path, &one, r->d);
+                                                    : npy_parse(&r->in, &one, r->d);
   return ok && found_numpy(r, a, f);
 }
 
@@ -151,7 +150,7 @@ static bool find_safetensor(const Reading *r, Found *f) {
   SafeTensor *list, *found = NULL;
   uint32_t n;
   Text names;
-  if (!safetensors_parse(r->a, r->bytes, r->n, r->ask->path, &list, &n, r->d)) return false;
+  if (!safetensors_parse(r->a, &r->in, &list, &n, r->d)) return false;
   text_init(&names, r->a->alloc);
   for (uint32_t i = 0; i < n; i++) {
     if (r->ask->member ? strcmp(list[i].name, r->ask->member) == 0 : n == 1) found = &list[i];
@@ -245,7 +244,7 @@ bool tensorfile_read(Alloc alloc, const TensorAsk *ask, SimTensor *out, Diag *d)
   arena_init(&a, alloc);
   bool ok = file_read(ask->path, &bytes, d);
   if (ok) {
-    Reading r = {ask, &a, text_str(&bytes), bytes.len, d};
+    Reading r = {ask, &a, {ask->path, text_str(&bytes), bytes.len}, d};
     Found f = {.rank = 0};
     ok = (kind == TF_safetensors ? find_safetensor(&r, &f) : find_numpy(&r, &f)) && take(&r, alloc, &f, out);
   }
@@ -266,7 +265,7 @@ static bool take_entry(Reading *r, Alloc alloc, Found *f, TensorEntry *e) {
 static bool read_npz(Reading *r, Alloc alloc, TensorEntry **out, uint32_t *n) {
   NpyArray *list;
   uint32_t count;
-  if (!npz_parse(r->a, r->bytes, r->n, r->ask->path, &list, &count, r->d)) return false;
+  if (!npz_parse(r->a, &r->in, &list, &count, r->d)) return false;
   *out = arena_newn(r->a, TensorEntry, count);
   if (!*out) return DIAG0(r->d, nomem);
   for (; *n < count; ++*n) {
@@ -280,7 +279,7 @@ static bool read_npz(Reading *r, Alloc alloc, TensorEntry **out, uint32_t *n) {
 static bool read_safetensors(Reading *r, Alloc alloc, TensorEntry **out, uint32_t *n) {
   SafeTensor *list;
   uint32_t count;
-  if (!safetensors_parse(r->a, r->bytes, r->n, r->ask->path, &list, &count, r->d)) return false;
+  if (!safetensors_parse(r->a, &r->in, &list, &count, r->d)) return false;
   *out = arena_newn(r->a, TensorEntry, count);
   if (!*out) return DIAG0(r->d, nomem);
   for (; *n < count; ++*n) {
@@ -298,7 +297,7 @@ bool tensorfile_read_all(Arena *a, Alloc alloc, const TensorAsk *ask, TensorList
   if (kind != TF_npz && kind != TF_safetensors) return DIAG(d, file_kind, ask->path);
   text_init(&bytes, alloc);
   bool ok = file_read(ask->path, &bytes, d);
-  Reading r = {ask, a, text_str(&bytes), bytes.len, d};
+  Reading r = {ask, a, {ask->path, text_str(&bytes), bytes.len}, d};
   ok = ok && (kind == TF_npz ? read_npz : read_safetensors)(&r, alloc, &out->entries, &out->n);
   text_free(&bytes);
   return ok;
@@ -306,15 +305,18 @@ bool tensorfile_read_all(Arena *a, Alloc alloc, const TensorAsk *ask, TensorList
 
 /* ---- writing ------------------------------------------------------------------------------------------------- */
 
+static NpyArray npy_of(const TensorNamed *named) {
+  const SimTensor *t = named->tensor;
+  NpyArray array = {.name = named->name, .rank = t->rank, .data = t->data, .nbytes = tensor_bytes(t)};
+  strcpy(array.descr, dtype_info[t->dtype].npy);
+  memcpy(array.shape, t->shape, sizeof t->shape);
+  array.itemsize = dtype_bytes(t->dtype);
+  return array;
+}
+
 static bool write_npz(const TensorNamed *list, size_t n, Text *out, Arena *a) {
   NpyArray *arrays = arena_newn(a, NpyArray, n);
-  for (size_t i = 0; arrays && i < n; i++) {
-    const SimTensor *t = list[i].tensor;
-    arrays[i] = (NpyArray){.name = list[i].name, .rank = t->rank, .data = t->data, .nbytes = tensor_bytes(t)};
-    strcpy(arrays[i].descr, dtype_info[t->dtype].npy);
-    memcpy(arrays[i].shape, t->shape, sizeof t->shape);
-    arrays[i].itemsize = dtype_bytes(t->dtype);
-  }
+  for (size_t i = 0; arrays && i < n; i++) arrays[i] = npy_of(&list[i]);
   if (arrays) npz_write(out, arrays, (uint32_t)n);
   return arrays != NULL;
 }
@@ -342,8 +344,8 @@ bool tensorfile_write(const char *path, const TensorNamed *list, size_t n, Text 
   arena_init(&a, out->alloc);
   bool ok = true;
   if (kind == TF_npy) {
-    const SimTensor *t = list[0].tensor;
-    npy_write(out, dtype_info[t->dtype].npy, t->shape, t->rank, t->data, tensor_bytes(t));
+    const NpyArray array = npy_of(&list[0]);
+    npy_write(out, &array);
   } else {
     ok = kind == TF_npz ? write_npz(list, n, out, &a) : write_safetensors(list, n, out, &a);
   }

@@ -3,7 +3,7 @@
 
 #include "exec.h"
 
-/* ---- resolution ------------------------------------------------------------------------------------------------------- */
+/* ---- resolution -------------------------------------------------------------------------------------------------- */
 static void merge_free(Acc *a, const IrTile *t) {
   a->free = 1;
   a->nf = 0;
@@ -107,7 +107,7 @@ static bool resolve(Sim *s, const IrTile *t, Acc *a) {
   return true;
 }
 
-/* ---- shadow ------------------------------------------------------------------------------------------------------------- */
+/* ---- shadow ------------------------------------------------------------------------------------------------------ */
 typedef struct Runs { /* the distinct runs of a tile, in elements of the buffer */
   int nd;
   IrDim d[IR_MAX_RANK + 1];
@@ -226,7 +226,7 @@ bool acc_dst(Sim *s, const IrTile *t, Acc *a) {
   return true;
 }
 
-/* ---- overlap ----------------------------------------------------------------------------------------------------------- */
+/* ---- overlap ----------------------------------------------------------------------------------------------------- */
 bool acc_same(const Acc *a, const Acc *b) {
   if (a->p != b->p || a->dt != b->dt || a->parts != b->parts || a->free != b->free || a->nf != b->nf) return false;
   if (a->parts > 1 && a->pstride != b->pstride) return false;
@@ -252,7 +252,7 @@ bool acc_guard(Sim *s, int slot, Acc *src, const Acc *dst, bool in_place) {
   return true;
 }
 
-/* ---- lanes and vector offsets -------------------------------------------------------------------------------------------- */
+/* ---- lanes and vector offsets ------------------------------------------------------------------------------------ */
 int acc_lane(const Sim *s, const Acc *a) {
   const IrBuf *b = s->f->bufs[a->tile->buf];
   int64_t per_part = b->rank > 0 && b->shape[0] > 0 ? b->count / b->shape[0] : 1;

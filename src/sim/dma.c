@@ -28,7 +28,7 @@ static bool copy_plain(Sim *s, const Args_dma_copy *a) {
   return acc_guard(s, SCR_SNAP0, &src, &dst, true) && copy_tile(s, &dst, &src);
 }
 
-/* ---- vector offsets: row i of the view is row index[i] of the tensor ---------------------------------------------------------- */
+/* ---- vector offsets: row i of the view is row index[i] of the tensor --------------------------------------------- */
 typedef struct Rows {
   Acc acc;
   const IrTile *tile;
@@ -158,7 +158,7 @@ bool sim_dma_copy(Sim *s, const Args_dma_copy *a) {
   return dst->vec || src->vec ? copy_rows(s, a) : copy_plain(s, a);
 }
 
-/* ---- dma_transpose ------------------------------------------------------------------------------------------------------------ */
+/* ---- dma_transpose ----------------------------------------------------------------------------------------------- */
 static const int8_t default_axes[5][4] = {{0}, {0}, {1, 0}, {2, 1, 0}, {3, 1, 2, 0}};
 
 bool sim_dma_transpose(Sim *s, const Args_dma_transpose *a) {

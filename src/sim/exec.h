@@ -6,7 +6,7 @@
 
 enum { LANES = 128, BLOCK = 2048 /* f32 numbers of one scratch block: 8 KiB, so three of them stay in the L1 cache */ };
 
-/* ---- shadow.c: one bit per granule of a buffer ---------------------------------------------------------------------- */
+/* ---- shadow.c: one bit per granule of a buffer ------------------------------------------------------------------- */
 typedef enum BitsState { BITS_NONE, BITS_ALL, BITS_SOME } BitsState;
 typedef struct Bits {
   BitsState state; /* w is meaningful only in BITS_SOME */
@@ -20,7 +20,7 @@ static inline void bits_reset(Bits *b) { b->state = BITS_NONE; }
 static inline void bits_fill(Bits *b) { b->state = BITS_ALL; }
 bool bits_test(const Bits *b, int64_t at);
 
-/* ---- memory.c: storage ----------------------------------------------------------------------------------------------- */
+/* ---- memory.c: storage ------------------------------------------------------------------------------------------- */
 /* Storage of a buffer and of all views over it. A granule is the smallest element any of them has.
    The sentinel is not written when the buffer begins, but when something never written is about to be read. */
 typedef struct SimMem {
@@ -96,7 +96,7 @@ typedef struct Pages {
 bool pages_take(Pages *a, size_t size);
 void pages_give(Pages *a);
 
-/* ---- access.c: where a tile is ------------------------------------------------------------------------------------- */
+/* ---- access.c: where a tile is ----------------------------------------------------------------------------------- */
 /* Free dimensions are merged where they are one run; elements are of the storage dtype. */
 typedef struct Acc {
   const IrTile *tile;
@@ -143,7 +143,7 @@ bool acc_vec_row(const Acc *a, const IrBuf *buf, int64_t row, Acc *out);
 bool acc_out_of_bound(Sim *s, const IrTile *t, int64_t start);                  /* always false, s->d filled */
 bool acc_row_out_of_bound(Sim *s, const IrTile *t, int64_t row, int64_t index); /* the same, for one of acc_vec */
 
-/* ---- stream.c: elements of a tile in row-major order ----------------------------------------------------------------- */
+/* ---- stream.c: elements of a tile in row-major order ------------------------------------------------------------- */
 typedef struct Stream {
   char *p; /* start of the current innermost run */
   DType dt;
@@ -166,7 +166,7 @@ void copy_elems(const Acc *dst, const Acc *src);          /* same element size, 
 bool copy_tile(Sim *s, const Acc *dst, const Acc *src);   /* as they are when the dtypes are equal, else through f32 */
 bool copy_turned(Sim *s, const Acc *dst, const Acc *src); /* turn.c: the same, quick when src runs across memory */
 
-/* ---- lanes.c: element-wise work ---------------------------------------------------------------------------------------- */
+/* ---- lanes.c: element-wise work ---------------------------------------------------------------------------------- */
 typedef void LaneFn(void *ctx, int64_t part, const float *const in[], float *out, int64_t n);
 typedef struct Each {
   Acc *dst, *src[3];
@@ -207,7 +207,7 @@ void scalar_step(const Scalar1 *k, float operand, const float *in, float *out, i
 void column_step(const Scalar1 *k, const Column *c, const float *in, float *out,
                  int64_t n); /* one element a partition */
 
-/* ---- accum.c: accumulator registers -------------------------------------------------------------------------------------- */
+/* ---- accum.c: accumulator registers ------------------------------------------------------------------------------ */
 typedef struct Accum { /* what one instruction does with them */
   int engine;          /* whose: engine_scalar or engine_vector */
   Alu op;
@@ -225,7 +225,7 @@ void accum_fold(Sim *s, const Accum *a);                   /* register = registe
 bool accum_read(Sim *s, const Accum *a, const IrVal *res); /* into the (P,1) tile, if there is one */
 bool accum_run(Sim *s, const Accum *a, const IrVal *res);  /* the three */
 
-/* ---- report.c --------------------------------------------------------------------------------------------------------- */
+/* ---- report.c ---------------------------------------------------------------------------------------------------- */
 enum { SAY_UNWRITTEN = 1, SAY_RANGE = 2, SAY_PSUM = 4, SAY_LANE = 8, SAY_HINT = 16 };
 /* False (an error) in a strict run. */
 bool say_unwritten(Sim *s, const Acc *a, int64_t missing, const int64_t first_last[2]);
@@ -240,17 +240,17 @@ const char *op_full_name(const IrIns *ins);               /* "nisa.tensor_copy" 
 const char *param_of(const IrIns *ins, const IrTile *t);  /* "src" */
 void say_index(Text *t, const IrBuf *b, int64_t element); /* "[3, 0]"; the first index may be outside the shape */
 
-/* ---- mx.c: numbers with shared scales ------------------------------------------------------------------------------------- */
+/* ---- mx.c: numbers with shared scales ---------------------------------------------------------------------------- */
 /* Partition of the scale tile that has the scales of this partition of the data: four of every 32 are used. */
 static inline int64_t mx_scale_row(int64_t part) { return part / 32 * 32 + part % 32 / 8; }
 /* data as 4 * partitions rows of numbers times their scales, in a scratch slot; NULL: s->d is filled. */
 float *mx_unpack(Sim *s, int slot, const IrTile *data, const IrTile *scale);
 
-/* ---- regs.c, walk.c ------------------------------------------------------------------------------------------------------ */
+/* ---- regs.c, walk.c ---------------------------------------------------------------------------------------------- */
 bool reg_get(Sim *s, uint32_t buf, int64_t *out);
 bool walk(Sim *s);
 
-/* ---- one per row of ops.def ------------------------------------------------------------------------------------------- */
+/* ---- one per row of ops.def -------------------------------------------------------------------------------------- */
 #define P(...)
 #define R(...)
 #define OP(name, ...) bool sim_##name(Sim *s, const Args_##name *a);

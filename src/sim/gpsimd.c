@@ -4,7 +4,7 @@
 #include "convert.h"
 #include "exec.h"
 
-/* ---- affine patterns ---------------------------------------------------------------------------------------------------- */
+/* ---- affine patterns --------------------------------------------------------------------------------------------- */
 /* The free part of the pattern, without the partition's: offset + sum of index * step, wrapping in 32 bits. */
 static uint32_t *affine_row(Sim *s, const IrVal *pattern, int64_t offset, int64_t n) {
   uint32_t *row = scratch(s, SCR_SRC1, (size_t)n * 4);
@@ -114,7 +114,7 @@ bool sim_affine_select(Sim *s, const Args_affine_select *a) {
   return true;
 }
 
-/* ---- tensor_partition_reduce -------------------------------------------------------------------------------------------------- */
+/* ---- tensor_partition_reduce ------------------------------------------------------------------------------------- */
 static bool partition_bits(Sim *s, Alu op, const Acc *x, Acc *dst) {
   size_t size = (size_t)(x->free * x->bytes);
   char *acc = scratch(s, SCR_DST, size), *row = scratch(s, SCR_SRC0, size);

@@ -142,7 +142,7 @@ bool each_raw(Sim *s, const Raws *r) {
   return true;
 }
 
-/* ---- columns ------------------------------------------------------------------------------------------------------------ */
+/* ---- columns ----------------------------------------------------------------------------------------------------- */
 bool column_load(Sim *s, const IrVal *v, float absent, Column *c) {
   c->tile = v->kind == V_TILE;
   c->given = v->kind != V_NONE;
@@ -169,7 +169,7 @@ bool column_store(Sim *s, const IrTile *t, const float *v) {
   return true;
 }
 
-/* ---- operators ------------------------------------------------------------------------------------------------------------ */
+/* ---- operators --------------------------------------------------------------------------------------------------- */
 #define SAME(id) [ALU_##id] = VM_##id
 VmOp alu_vm(Alu op) {
   static const uint8_t map[ALU_count] = {

@@ -104,7 +104,7 @@ bool sim_activation_reduce(Sim *s, const Args_activation_reduce *a) {
   return run(s, &(ActArgs){&a->dst, &a->op, &a->data, &a->bias, &a->scale, &a->reduce_res, reduce_cmd_reset_reduce});
 }
 
-/* ---- activate2 ---------------------------------------------------------------------------------------------------------------- */
+/* ---- activate2 --------------------------------------------------------------------------------------------------- */
 typedef struct Job2 {
   Job act;
   Scalar1 op[2];

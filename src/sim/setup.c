@@ -41,7 +41,7 @@ static void grow(int64_t *sum, int64_t n) {
 static uint32_t base_of(const IrFunc *f, uint32_t id) { return f->bufs[id]->kind == BUF_VIEW ? f->bufs[id]->base : id; }
 static int64_t round_up(int64_t n) { return (n + ALIGN - 1) / ALIGN * ALIGN; }
 
-/* ---- facts about a program's buffers --------------------------------------------------------------------------------- */
+/* ---- facts about a program's buffers ----------------------------------------------------------------------------- */
 static uint8_t log2_bytes(DType dt) { return dtype_bytes(dt) == 4 ? 2 : dtype_bytes(dt) == 2 ? 1 : 0; }
 
 /* Which parameters of a row may write HBM: only those can touch an argument. */
@@ -76,7 +76,7 @@ static bool scan_func(SimSetup *u, const IrFunc *f, Plan *p) {
   return true;
 }
 
-/* ---- one buffer ------------------------------------------------------------------------------------------------------ */
+/* ---- one buffer -------------------------------------------------------------------------------------------------- */
 static bool is_narrow(DType dt) { return dtype_is_float(dt) && dt != DT_float32; }
 
 /* Kept as float32 in an imprecise run: what no view looks at as bits. */
@@ -107,7 +107,7 @@ static void mem_place(SimMem *m, char *p, bool storage) {
   if (storage) m->home = m->data = p;
 }
 
-/* ---- arguments and shared tensors --------------------------------------------------------------------------------------- */
+/* ---- arguments and shared tensors -------------------------------------------------------------------------------- */
 /* What all programs say of one buffer that they share. */
 static void combine(uint8_t *shift, uint8_t *flags, const Plan *p, uint32_t id) {
   if (p->shift[id] < *shift) *shift = p->shift[id];
@@ -209,7 +209,7 @@ static void place_front(SimSetup *u) {
   }
 }
 
-/* ---- layout of a program ------------------------------------------------------------------------------------------------ */
+/* ---- layout of a program ----------------------------------------------------------------------------------------- */
 typedef struct Holes { /* free ranges, by address */
   struct Hole {
     int64_t at, size;
@@ -307,7 +307,7 @@ static bool plan_func(SimSetup *u, const IrFunc *f, Plan *p) {
   return plan_layout(u, f, p);
 }
 
-/* ---- the life of a setup -------------------------------------------------------------------------------------------------- */
+/* ---- the life of a setup ----------------------------------------------------------------------------------------- */
 static bool build(SimSetup *u) {
   const IrModule *m = u->m;
   u->plan = arena_newn(&u->arena, Plan, m->nfunc);

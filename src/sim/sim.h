@@ -13,24 +13,26 @@ typedef struct SimTensor {
   void *data;
 } SimTensor;
 
+/* What a run has to say besides its numbers; each line is one finished message with its location, in program order. */
+typedef struct SimReport {
+  Text lines;    /* '\n'-terminated messages */
+  int64_t count; /* messages, also those beyond the first 100 that are not kept */
+} SimReport;
+
 typedef struct SimOptions {
-  bool strict;          /* a read of never-written elements is an error, else a report */
-  bool imprecise;       /* NKI_PRECISE_FP=0: narrow floats are kept as f32 between instructions */
+  Alloc alloc;                 /* of everything the run needs; given back at its end */
+  SimReport *report;           /* initialised by the caller; the run adds to it */
+  bool strict;                 /* a read of never-written elements is an error, else a report */
+  bool imprecise;              /* NKI_PRECISE_FP=0: narrow floats are kept as f32 between instructions */
   const atomic_int *interrupt; /* nonzero: stop with ERR_interrupted; polled per instruction and per tile row block */
-  void (*print)(void *ud, const char *s, size_t n); /* device_print and nothing else; NULL: discard is NOT legal, must be given */
+  void (*print)(void *ud, const char *s, size_t n); /* device_print and nothing else; never NULL */
   void *print_ud;
 } SimOptions;
 
-/* What a run has to say besides its numbers; each line is one finished message with its location, in program order. */
-typedef struct SimReport {
-  Text lines;      /* '\n'-terminated messages */
-  int64_t count;   /* messages, also those beyond the first 100 that are not kept */
-} SimReport;
-
-/* operands: one per argument of the functions, never written (unless outputs[k].data == operands[i].data for an alias (i,k):
-   then updated in place). outputs: one per return, data allocated by the caller, filled here; an aliased output starts as a copy
-   of its operand. Returning one buffer several times fills each. false: d holds the fault with the instruction's line;
-   outputs are then unspecified and must be thrown away. */
-bool sim_run(const IrModule *m, Alloc alloc, const SimTensor *operands, SimTensor *outputs, const SimOptions *opt, SimReport *report, Diag *d);
+/* operands: one per argument of the functions, never written (unless outputs[k].data == operands[i].data for an alias
+   (i,k): then updated in place). outputs: one per return, data allocated by the caller, filled here; an aliased output
+   starts as a copy of its operand. Returning one buffer several times fills each. false: d holds the fault with the
+   instruction's line; outputs are then unspecified and must be thrown away. */
+bool sim_run(const IrModule *m, const SimTensor *operands, SimTensor *outputs, const SimOptions *opt, Diag *d);
 const char *sim_isa(void); /* "avx512", "avx2", "generic": what the row kernels run on */
 #endif

@@ -6,7 +6,7 @@
 #include "exec.h"
 #include "gemm.h"
 
-/* ---- operands -------------------------------------------------------------------------------------------------------------- */
+/* ---- operands ---------------------------------------------------------------------------------------------------- */
 typedef struct Matrix { /* f32, row-major */
   const float *p;
   int64_t rows, cols, ld;
@@ -40,7 +40,7 @@ static void check_onezero(Sim *s, const Acc *a, const Matrix *m, const char *par
     }
 }
 
-/* ---- results -------------------------------------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------------------------- */
 typedef enum Mode { OVERWRITE, ADD, BY_LOCATION } Mode;
 
 static bool mode_of(Sim *s, const IrVal *accumulate, const Acc *dst, Mode *mode) {
@@ -99,7 +99,7 @@ static bool multiply(Sim *s, const Matrix *st, const Matrix *mv, const Acc *dst,
   return merge(s, dst, mode, g.c);
 }
 
-/* ---- transpose mode: bits move from one operand, the other says where to ----------------------------------------------------- */
+/* ---- transpose mode: bits move from one operand, the other says where to ----------------------------------------- */
 /* where[j] = the row k with selector[k][j] == 1, -1 when column j is zero; false when it is no 0/1 selection. */
 static bool selection(const Matrix *m, int64_t *where) {
   for (int64_t j = 0; j < m->cols; j++) {
@@ -177,7 +177,7 @@ bool sim_nc_matmul(Sim *s, const Args_nc_matmul *a) {
   return true;
 }
 
-/* ---- nc_matmul_mx: four rows per partition, each number times its scale ------------------------------------------------------- */
+/* ---- nc_matmul_mx: four rows per partition, each number times its scale ------------------------------------------ */
 bool sim_nc_matmul_mx(Sim *s, const Args_nc_matmul_mx *a) {
   const IrTile *st = a->stationary.u.tile, *mv = a->moving.u.tile;
   Acc dst;
@@ -194,7 +194,7 @@ bool sim_nc_matmul_mx(Sim *s, const Args_nc_matmul_mx *a) {
   return true;
 }
 
-/* ---- nc_transpose ------------------------------------------------------------------------------------------------------------- */
+/* ---- nc_transpose ------------------------------------------------------------------------------------------------ */
 /* gen2's Tensor engine multiplies by an identity: 0 * inf and 0 * NaN reach the whole row. */
 static void spread_nan(const Acc *dst, float *row) {
   int64_t n = dst->free, bad = -1, count = 0;

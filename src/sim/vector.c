@@ -6,7 +6,7 @@
 
 static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* ---- tensor_tensor ---------------------------------------------------------------------------------------------------------- */
+/* ---- tensor_tensor ----------------------------------------------------------------------------------------------- */
 typedef struct Binary {
   VmOp op;
   float col[LANES]; /* the second operand when it is one value per partition */
@@ -106,7 +106,7 @@ bool sim_tensor_tensor(Sim *s, const Args_tensor_tensor *a) {
   return each(s, &(Each){&dst, {&x}, 1, true, binary_row, &b, NULL});
 }
 
-/* ---- tensor_scalar ------------------------------------------------------------------------------------------------------------ */
+/* ---- tensor_scalar ----------------------------------------------------------------------------------------------- */
 typedef struct Steps {
   Scalar1 op[2];
   int n;
@@ -203,7 +203,7 @@ bool sim_tensor_scalar(Sim *s, const Args_tensor_scalar *a) {
   return each(s, &(Each){&dst, {&x}, 1, k.v[0].tile || k.v[1].tile, steps_row, &k, steps_columns});
 }
 
-/* ---- scalar_tensor_tensor ------------------------------------------------------------------------------------------------------ */
+/* ---- scalar_tensor_tensor ---------------------------------------------------------------------------------------- */
 static void stt_row(void *ctx, int64_t part, const float *const in[], float *out, int64_t n) {
   const Steps *k = ctx;
   VmOp op1 = alu_vm(k->op[1].op);
@@ -235,7 +235,7 @@ bool sim_scalar_tensor_tensor(Sim *s, const Args_scalar_tensor_tensor *a) {
   return each(s, &(Each){&dst, {&x, &y}, 2, k.v[0].tile, stt_row, &k, stt_columns});
 }
 
-/* ---- reciprocal, tensor_copy, memset --------------------------------------------------------------------------------------------- */
+/* ---- reciprocal, tensor_copy, memset ----------------------------------------------------------------------------- */
 static void reciprocal_piece(void *ctx, int64_t part, const float *const in[], float *out, int64_t n) {
   (void)ctx, (void)part;
   vm_unary(VM_reciprocal, in[0], out, n);

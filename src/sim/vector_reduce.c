@@ -3,7 +3,7 @@
 
 #include "exec.h"
 
-/* ---- tensor_reduce ------------------------------------------------------------------------------------------------------- */
+/* ---- tensor_reduce ----------------------------------------------------------------------------------------------- */
 /* Elements per result: the product of the reduced trailing axes. */
 static int64_t reduced(const IrTile *t, const IrVal *axis) {
   int64_t first = t->rank;
@@ -70,7 +70,7 @@ bool sim_tensor_reduce(Sim *s, const Args_tensor_reduce *a) {
   return true;
 }
 
-/* ---- tensor_tensor_scan ----------------------------------------------------------------------------------------------------- */
+/* ---- tensor_tensor_scan ------------------------------------------------------------------------------------------ */
 typedef struct Scan {
   VmScan job;
   Column initial;
@@ -92,7 +92,7 @@ bool sim_tensor_tensor_scan(Sim *s, const Args_tensor_tensor_scan *a) {
   return each(s, &(Each){&dst, {&x, &y}, 2, true, scan_row, &k, NULL});
 }
 
-/* ---- bn_stats, bn_aggr --------------------------------------------------------------------------------------------------------- */
+/* ---- bn_stats, bn_aggr ------------------------------------------------------------------------------------------- */
 /* count, mean and sum of squared deviations of x[0], x[2], x[4] ...; tmp has room for (n + 1) / 2. */
 static void stats(const float *x, int64_t n, float *tmp, float out[3]) {
   int64_t m = 0;

@@ -6,7 +6,7 @@
 
 static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* ---- tensor_copy_predicated ------------------------------------------------------------------------------------------------ */
+/* ---- tensor_copy_predicated -------------------------------------------------------------------------------------- */
 typedef struct Pick {
   bool reverse;
   int pred_bytes, bytes;
@@ -106,7 +106,7 @@ bool sim_tensor_copy_predicated(Sim *s, const Args_tensor_copy_predicated *a) {
   return acc_guard(s, SCR_SNAP1, &pred, &dst, false) && pick_all(s, &k, (Acc *[]){from, &pred, &dst});
 }
 
-/* ---- range_select -------------------------------------------------------------------------------------------------------------- */
+/* ---- range_select ------------------------------------------------------------------------------------------------ */
 typedef struct Range {
   VmOp cmp[2];
   Column bound[2];
@@ -146,7 +146,7 @@ bool sim_range_select(Sim *s, const Args_range_select *a) {
   return each(s, &(Each){&dst, {&x}, 1, true, range_row, &r, NULL}) && accum_run(s, &r.acc, &a->reduce_res);
 }
 
-/* ---- select_reduce ------------------------------------------------------------------------------------------------------------- */
+/* ---- select_reduce ----------------------------------------------------------------------------------------------- */
 typedef struct Select {
   bool reverse;
   Column other;

@@ -113,14 +113,13 @@ static bool run(Sim *s, const SimTensor *operands, SimTensor *outputs) {
   return ok;
 }
 
-bool sim_run(const IrModule *m, Alloc alloc, const SimTensor *operands, SimTensor *outputs, const SimOptions *opt,
-             SimReport *report, Diag *d) {
-  Sim s = {.m = m, .opt = opt, .report = report, .d = d, .alloc = alloc, .gen = chip_of(m->target)->gen};
+bool sim_run(const IrModule *m, const SimTensor *operands, SimTensor *outputs, const SimOptions *opt, Diag *d) {
+  Sim s = {.m = m, .opt = opt, .report = opt->report, .d = d, .alloc = opt->alloc, .gen = chip_of(m->target)->gen};
   VmEnv env;
   vm_enter(&env);
   bool ok = run(&s, operands, outputs);
   vm_leave(&env);
   for (int k = 0; k < SCR_COUNT; k++) alloc_free(&s.alloc, s.scratch[k].p, s.scratch[k].size);
-  if (ok && report->lines.oom) return DIAG0(d, nomem);
+  if (ok && s.report->lines.oom) return DIAG0(d, nomem);
   return ok;
 }
