@@ -1,5 +1,5 @@
-"""numpy_peer.py NAME... -- median processor seconds NumPy needs for the mathematics of each named benchmark, one `name seconds` line each.
-One thread; every result is a fresh array, as ours are. f32, 4096 x 512; matmul 1024^3."""
+"""numpy_peer.py NAME... -- median processor seconds NumPy needs for the mathematics of each named benchmark, as lines
+`name seconds`. One thread; every result is a fresh array, as ours are. f32, 4096 x 512; matmul 1024^3."""
 import os
 import sys
 import time

@@ -1,5 +1,6 @@
 # Third-party libraries as imported targets, all from Debian packages (packages.txt). A room links what it includes:
-#   nk::cjson nk::b64 nk::xxhash nk::zlib nk::sleef nk::lua_headers nk::lua nk::lpeg_shared nk::lpeg_static nk::edit nk::cmocka
+#   nk::cjson nk::b64 nk::xxhash nk::zlib nk::sleef nk::lua_headers nk::lua nk::lpeg_shared nk::lpeg_static
+#   nk::edit nk::cmocka
 # oneDNN has no target on purpose: it is opened at the first matmul, because linking it costs 6 ms at every start.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)

@@ -1,8 +1,4 @@
 # What users get: bin/nkilua, lib/libnkilua.so and .a, lua_modules/nki.so, and their installation.
-if(NOT TARGET nk_api OR NOT TARGET nk_lang)
-  return() # the rooms are still being built
-endif()
-
 set(nk_map "${PROJECT_SOURCE_DIR}/cmake/exports.map")
 
 # Final products see the public header alone; the rooms come in as objects ($<LINK_ONLY>), never as include paths.
@@ -54,14 +50,12 @@ add_custom_target(nkilua_static ALL DEPENDS "${nk_static}")
 
 # The program holds the rooms themselves (no libnkilua.so to open at start) and the dynamic liblua, whose lua_* symbols
 # C modules such as lfs.so need.
-nk_add_folder(src/cli)
-if(TARGET nkilua)
-  target_include_directories(nkilua PRIVATE "${PROJECT_SOURCE_DIR}/include")
-  target_link_libraries(nkilua PRIVATE $<LINK_ONLY:nk_api> $<LINK_ONLY:nk::lua> nk::lpeg_static)
-  set_target_properties(nkilua PROPERTIES ENABLE_EXPORTS ON)
-  install(TARGETS nkilua)
-endif()
-nk_add_folder(examples/embed_c)
+add_subdirectory(src/cli)
+target_include_directories(nkilua PRIVATE "${PROJECT_SOURCE_DIR}/include")
+target_link_libraries(nkilua PRIVATE $<LINK_ONLY:nk_api> $<LINK_ONLY:nk::lua> nk::lpeg_static)
+set_target_properties(nkilua PROPERTIES ENABLE_EXPORTS ON)
+install(TARGETS nkilua)
+add_subdirectory(examples/embed_c)
 
 set(NK_INSTALL_CMOD "${CMAKE_INSTALL_LIBDIR}/lua/5.4" CACHE STRING "where nki.so goes, below the prefix")
 set(NK_INSTALL_LMOD "${CMAKE_INSTALL_DATADIR}/lua/5.4" CACHE STRING "where the kernel library goes, below the prefix")
@@ -69,8 +63,10 @@ install(TARGETS nkilua_shared)
 install(FILES "${nk_static}" DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(FILES "${PROJECT_SOURCE_DIR}/include/nkilua.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS nki_module LIBRARY DESTINATION "${NK_INSTALL_CMOD}")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/kernels/" DESTINATION "${NK_INSTALL_LMOD}/nki/kernels" FILES_MATCHING PATTERN "*.lua")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/lua/" DESTINATION "${CMAKE_INSTALL_DATADIR}/nkilua/lua") # to read; nki.so holds it
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/kernels/" DESTINATION "${NK_INSTALL_LMOD}/nki/kernels"
+        FILES_MATCHING PATTERN "*.lua")
+# To read; nki.so holds it.
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/lua/" DESTINATION "${CMAKE_INSTALL_DATADIR}/nkilua/lua")
 file(RELATIVE_PATH NK_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/nkilua.pc.in" "${PROJECT_BINARY_DIR}/nkilua.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/nkilua.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

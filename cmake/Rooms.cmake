@@ -1,7 +1,7 @@
 # What the CMakeLists.txt of a room, a spec folder or fuzz/ may call.
 
-# nk_room(ir SOURCES a.c b.c LINK nk_base PRIVATE_LINK nk::cjson): the static library nk_<room>. It offers its own folder
-# as include path and passes on those of the rooms below; libraries in PRIVATE_LINK are seen by this room alone.
+# nk_room(ir SOURCES a.c b.c LINK nk_base PRIVATE_LINK nk::cjson): the static library nk_<room>. It offers its own
+# folder as include path and passes on those of the rooms below; libraries in PRIVATE_LINK are seen by this room alone.
 function(nk_room name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK;PRIVATE_LINK" ${ARGN})
   add_library(nk_${name} STATIC ${arg_SOURCES})
@@ -29,8 +29,8 @@ function(nk_fuzzer)
   set_target_properties(fuzz_${arg_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
 endfunction()
 
-# nk_embed_lua(target): compiles lua/nki/**.lua (module nki.x.y) and kernels/*.lua (module nki.kernels.x) into target, as
-# the table declared in src/lang/embedded.h.
+# nk_embed_lua(target): compiles lua/nki/**.lua (module nki.x.y) and kernels/*.lua (module nki.kernels.x) into target,
+# as the table declared in src/lang/embedded.h.
 function(nk_embed_lua target)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
        "${PROJECT_SOURCE_DIR}/lua/nki/*.lua" "${PROJECT_SOURCE_DIR}/kernels/*.lua")
@@ -46,11 +46,4 @@ function(nk_embed_lua target)
     COMMENT "Embedding the Lua half"
     VERBATIM)
   target_sources(${target} PRIVATE "${out}")
-endfunction()
-
-# A folder that another hand has still to write is left out of the build.
-function(nk_add_folder folder)
-  if(EXISTS "${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt")
-    add_subdirectory(${folder})
-  endif()
 endfunction()

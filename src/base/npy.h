@@ -20,7 +20,7 @@ typedef struct NpyArray {
   int64_t nbytes;
 } NpyArray;
 
-/* Strict readers over bytes; messages give the offset. The data stays in the file's bytes where it can. Versions 1, 2, 3; pickles and
+/* Strict readers over bytes; messages give the offset. Versions 1, 2, 3; pickles and
    structured dtypes refused; sizes overflow-checked; data must be exactly as long as shape says. */
 bool npy_parse(const FileIn *in, NpyArray *out, Diag *d);
 bool npz_parse(Arena *a, const FileIn *in, NpyArray **out, uint32_t *count, Diag *d);

@@ -40,9 +40,8 @@ typedef struct LangCtx {
   void *io_ud;
   Text traceback; /* of the last failure of a kernel body */
   const void *mt_array, *mt_decl, *mt_kernel, *mt_artifact, *mt_tuple, *mt_error;
-  struct Capture *capture; /* scratch of capture.c */
-  const void *mt_tile, *mt_index, *mt_token, *mt_shape,
-      *mt_ds;               /* metatables by address (the registry keeps them); NULL until made */
+  struct Capture *capture;                                      /* scratch of capture.c */
+  const void *mt_tile, *mt_index, *mt_token, *mt_shape, *mt_ds; /* metatables, kept by the registry; NULL until made */
   struct LSession *session; /* what the tiles of the running program refer to (tile.c) */
   struct Where *where;      /* cache of lang_locate (where.c) */
   const Artifact *held;     /* between making it and pushing its userdata: an error in between would lose it */
@@ -51,10 +50,12 @@ typedef struct LangCtx {
   Target host_target;
 } LangCtx;
 LangCtx *lang_ctx(lua_State *L);
-Trace *lang_trace(lua_State *L); /* raises err_nki_api_outside_of_nki_kernel naming the calling function when there is
-                                    none; sets loc, iter */
+/* The open session, its loc and iter set; where there is none, raises err_nki_api_outside_of_nki_kernel with the name
+   of the calling function. */
+Trace *lang_trace(lua_State *L);
 
 /* ---- userdata ---------------------------------------------------------------------------------------------------- */
+/* User value 1: the session's name table, so that an error can name tile, kernel and line after the trace. */
 typedef struct LTile { /* a view of a buffer inside a trace (the public NkiTensor / DeclTensor of a kernel body) */
   const char *tag;     /* LANG_TILE: the first word of the hot userdata tells what they are (call.h) */
   const IrTile *tile;
@@ -63,7 +64,7 @@ typedef struct LTile { /* a view of a buffer inside a trace (the public NkiTenso
   DType dtype;
   Space space;
   uint32_t buf; /* of tile, readable after the trace */
-} LTile; /* user value 1: the session's name table (so that an error can name tile, kernel and line after the trace) */
+} LTile;
 typedef struct LIndex {   /* a register or an affine index value over registers */
   const char *tag;        /* LANG_INDEX */
   uint32_t reg;           /* buffer id of a plain register, when idx == 0 */
@@ -110,7 +111,7 @@ typedef struct LDecl { /* nki.decl: shape and dtype without data */
 extern const char LANG_TILE[], LANG_INDEX[], LANG_TOKEN[], LANG_ARRAY[], LANG_DECL[], LANG_KERNEL[], LANG_ARTIFACT[],
     LANG_ERROR[];
 /* NULL when the value is something else. Tile and token tests compare metatable pointers kept in LangCtx-owned upvalues
- * or registry. */
+   or registry. */
 LTile *lang_to_tile(lua_State *L, int i);
 LIndex *lang_to_index(lua_State *L, int i);
 LToken *lang_to_token(lua_State *L, int i);
@@ -144,11 +145,10 @@ int lang_raise(lua_State *L, Diag *d);
 #define LANG_FAIL(L, id, ...) (DIAG(&lang_ctx(L)->diag, id, __VA_ARGS__), lang_raise((L), &lang_ctx(L)->diag))
 /* The error value at i -> Diag (our object keeps id, file, line; any other value becomes ERR_lua with its text). */
 void lang_to_diag(lua_State *L, int i, Diag *d);
-/* Where the running Lua code is: fills t->loc and t->iter (innermost user frame, call chain up to the kernel function).
- */
+/* Where the running Lua code is: fills t->loc and t->iter (innermost user frame, calls up to the kernel function). */
 void lang_locate(lua_State *L, Trace *t);
 /* lang_raise for a fault of the running call: the Diag also gets the line, call chain and iterations. LANG_HERE fills
- * ctx->diag and raises. */
+   ctx->diag and raises. */
 int lang_raise_here(lua_State *L, Diag *d);
 #define LANG_HERE(L, id, ...) (DIAG(&lang_ctx(L)->diag, id, __VA_ARGS__), lang_raise_here((L), &lang_ctx(L)->diag))
 

@@ -117,8 +117,7 @@ static bool found_numpy(const Reading *r, const NpyArray *a, Found *f) {
 static bool find_numpy(const Reading *r, Found *f) {
   NpyArray one;
   const NpyArray *a = &one;
-  bool ok = tensorfile_kind(r->ask->path) == TF_npz ? find_npz(r, &a)
-                                                    : npy_parse(&r->in, &one, r->d);
+  bool ok = tensorfile_kind(r->ask->path) == TF_npz ? find_npz(r, &a) : npy_parse(&r->in, &one, r->d);
   return ok && found_numpy(r, a, f);
 }
 
