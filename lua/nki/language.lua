@@ -17,9 +17,15 @@ local function in_dtype(x, dtype)
   return x
 end
 
+-- The type of a result whose values are no integers.
+local function float_dtype(x)
+  local integers = {int8 = 1, int16 = 1, int32 = 1, uint8 = 1, uint16 = 1, uint32 = 1}
+  return integers[tostring(x.dtype)] and f32 or x.dtype
+end
+
 local function softmax(x, axis, dtype)
   axis = axis or -1
-  dtype = dtype or x.dtype
+  dtype = dtype or float_dtype(x)
   if not covers(x, axis) then
     local e = nl.exp(nl.subtract(x, nl.max(x, axis, f32, true), f32))
     return nl.multiply(e, nl.reciprocal(nl.sum(e, axis, f32, true)), dtype)
@@ -51,7 +57,7 @@ local function rms_norm(x, w, axis, n, epsilon, dtype, compute_dtype)
     shape[1] = x.shape[0]
     w = nl.broadcast_to(w, shape)
   end
-  return nl.multiply(y, w, dtype or x.dtype)
+  return nl.multiply(y, w, dtype or float_dtype(x))
 end
 
 local function rand(shape, dtype, buffer, name)

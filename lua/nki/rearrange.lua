@@ -1,7 +1,22 @@
 -- NkiTensor.rearrange: split, permute and merge axes by name, as a chain of views.
 local fail = ...
 
-local function complain(...) return fail("rearrange", string.format(...)) end
+-- A string as a message quotes it: at most 80 bytes, no half character at the cut, NULs spelled.
+local function clip(v)
+  if type(v) ~= "string" then return v end
+  if #v > 80 then
+    local n = 80
+    while n > 76 and v:find("^[\x80-\xBF]", n + 1) do n = n - 1 end
+    v = v:sub(1, n) .. "..."
+  end
+  return (v:gsub("\0", "\\x00"))
+end
+
+local function complain(format, ...)
+  local list = table.pack(...)
+  for i = 1, list.n do list[i] = clip(list[i]) end
+  return fail("rearrange", format:format(table.unpack(list, 1, list.n)))
+end
 
 -- "b (h w)" -> {{"b"}, {"h", "w"}}
 local function parse_side(text, pattern)

@@ -15,7 +15,11 @@ local keys = space * Ct(item * (P "," * space * item) ^ 0) * Cp()
 return function(text)
   local list, at = keys:match(text)
   if not list then return nil, "expected an integer, start:stop:step or ..." end
-  if at <= #text then return nil, ("unexpected '%s' at character %d"):format(text:sub(at, at), at) end
+  if at <= #text then
+    local last = (utf8.offset(text:sub(at, at + 4), 2) or 2) - 1 -- of the whole character
+    local character = text:sub(at, at + last - 1):gsub("\0", "\\x00")
+    return nil, ("unexpected '%s' at character %d"):format(character, at)
+  end
   for _, k in ipairs(list) do
     if k == false then return nil, "an integer does not fit 64 bits" end
     if type(k) == "table" and k[3] == false then k[3] = 1 end

@@ -51,7 +51,7 @@ local function open(v)
   return v
 end
 
-local size = C(digit ^ 1) / tonumber
+local size = C(digit ^ 1) / tonumber -- a float when it does not fit 64 bits
 local shape = Ct((size * (blank * "," * blank * size) ^ 0) ^ -1)
 local seed = (P "(" * blank * Cg(C(P "-" ^ -1 * (hexadecimal + digit ^ 1)), "seed") * blank * ")") ^ -1
 local function fill(name)
@@ -122,7 +122,9 @@ return function(text)
   if found then
     found.kind = "array"
     for _, n in ipairs(found.shape) do
-      if math.type(n) ~= "integer" or n < 1 then
+      if math.type(n) ~= "integer" then
+        return nil, "a size does not fit 63 bits"
+      elseif n < 1 then
         return nil, "sizes are at least 1"
       end
     end

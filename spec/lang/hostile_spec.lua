@@ -65,6 +65,85 @@ describe("a tensor that no machine can hold", function()
   end)
 end)
 
+describe("captured state", function()
+  it("has the methods of strings", function()
+    local up = 1
+    string.hostile = function() return up end -- luacheck: ignore
+    local k = nki.jit(function(input) return copied(input, ("x"):hostile()) end)
+    assert.equal(2.0, k(x):get(0, 0))
+    assert.equal(2.0, k(x):get(0, 0))
+    assert.equal(1, k:cache_info().hits)
+    up = 2
+    assert.equal(3.0, k(x):get(0, 0))
+    string.hostile = function() return 3 end -- luacheck: ignore
+    assert.equal(4.0, k(x):get(0, 0))
+    string.hostile = nil -- luacheck: ignore
+  end)
+
+  it("has globals by name however many constants the function has", function()
+    local many = {}
+    for i = 1, 300 do many[i] = ("'c%d'"):format(i) end
+    local source = ("local copied = ... return function(input) local t = {%s} return copied(input, hostile_far) end")
+    local k = nki.jit(load(source:format(table.concat(many, ",")))(copied))
+    for _, v in ipairs {1, 2, 1} do
+      _G.hostile_far = v
+      assert.equal(v + 1.0, k(x):get(0, 0))
+    end
+    assert.equal(1, k:cache_info().hits)
+    _G.hostile_far = nil
+  end)
+end)
+
+describe("what a kernel returns", function()
+  it("is a list without other fields", function()
+    raises("err_kernel_return_field", "its key is the string 'x'", function()
+      nki.jit(function(input)
+        local out = copied(input)
+        return {out, x = out}
+      end)(x)
+    end)
+  end)
+
+  it("that is a view is called one once", function()
+    raises("err_output_view", "output 0 is the view [2,4] of", function()
+      nki.jit(function(input) return copied(input)["0:2"] end)(x)
+    end)
+  end)
+end)
+
+describe("the programs of a grid", function()
+  local function uneven(more_in)
+    return nki.jit(function(input)
+      local out = copied(input)
+      if nl.program_id(0) == more_in then nl.ndarray({4, 4}, nl.float32, {buffer = nl.shared_hbm}) end
+      return out
+    end)
+  end
+
+  it("make the same tensors in shared_hbm", function()
+    raises("err_spmd_allocation_more", "program 1 makes 'shared_hbm_2'", function() uneven(1)[2](x) end)
+    raises("err_spmd_allocation_fewer", "program 0 makes 'shared_hbm_2' in shared_hbm, program 1 ends after 1 of its 2",
+      function() uneven(0)[2](x) end)
+  end)
+end)
+
+describe("functions of integer tiles", function()
+  it("whose values are no integers give float32 unless a dtype is asked for", function()
+    local seen = {}
+    nki.jit(function(input)
+      local t = nl.copy(nl.load(input), nl.int32)
+      for _, name in ipairs {"exp", "rsqrt", "gelu", "sin", "reciprocal", "abs", "square", "floor", "negative"} do
+        seen[name] = tostring(nl[name](t).dtype)
+      end
+      seen.softmax = tostring(nl.softmax(t, 1).dtype)
+      seen.asked = tostring(nl.exp(t, nl.int32).dtype)
+      return copied(input)
+    end)(x)
+    assert.same({exp = "float32", rsqrt = "float32", gelu = "float32", sin = "float32", reciprocal = "float32",
+      softmax = "float32", asked = "int32", abs = "int32", square = "int32", floor = "int32", negative = "int32"}, seen)
+  end)
+end)
+
 describe("an answer that captured state does not settle", function()
   local function counted(k, ...)
     local got = {}
@@ -114,6 +193,36 @@ describe("an answer that captured state does not settle", function()
     end
   end)
 
+  it("comes from a global whose name is computed, and from the table of globals", function()
+    local name, G, held = "hostile_" .. "value", _G, {g = _G}
+    local bodies = {
+      function(input) return copied(input, _G[name]) end,
+      function(input) return copied(input, _ENV[name]) end,
+      function(input) return copied(input, G.hostile_value) end,
+      function(input) return copied(input, held.g.hostile_value) end,
+    }
+    for i, body in ipairs(bodies) do
+      local k = nki.jit(body)
+      for v = 1, 3 do
+        _G.hostile_value = v
+        assert.equal(v + 1.0, k(x):get(0, 0), "body " .. i)
+      end
+      assert.equal("what it computes is not settled by captured state: the table of globals", k:cache_info().reason)
+    end
+    _G.hostile_value = nil
+  end)
+
+  it("comes from an iterator of string.gmatch, and from a file", function()
+    local digits = ("1 2 3"):gmatch("%d")
+    assert.same({2.0, 3.0, 4.0}, (counted(nki.jit(function(input) return copied(input, tonumber(digits())) end))))
+    local file = assert(io.tmpfile())
+    file:write("1\n2\n3\n")
+    file:seek("set")
+    local _, reason = counted(nki.jit(function(input) return copied(input, file:read("n")) end))
+    assert.equal("what it computes is not settled by captured state: a file", reason)
+    file:close()
+  end)
+
   it("is no suspicion against the rest of the libraries", function()
     local k = nki.jit(function(input)
       return copied(input, math.floor(math.max(1.5, 1)) + #tostring(os and "" or print))
@@ -121,5 +230,40 @@ describe("an answer that captured state does not settle", function()
     k(x)
     k(x)
     assert.equal(1, k:cache_info().hits)
+  end)
+end)
+
+describe("a run of its own", function()
+  local plain = "local nki = require [[nki]] nki.jit(function(x) return x end)(require [[nki.ndarray]].ones {4, 4})"
+  local unset = [[local nki, nl = require "nki", require "nki.language"
+    nki.jit(function(x)
+      local out, t = nl.ndarray(x.shape, x.dtype, {buffer = nl.shared_hbm}), nl.load(x)
+      for _ in nl.dynamic_range(0, require "nki.isa".register_alloc()) do nl.store(out, t) end
+      return out
+    end)(require "nki.ndarray".ones {4, 4})]]
+  local function says(value, body)
+    local name = os.tmpname()
+    local file = assert(io.open(name, "w"))
+    file:write(body or plain)
+    file:close()
+    local command = ("NKI_PRECISE_FP=%s %s/bin/nkilua %s 2>&1"):format(value, os.getenv "NKILUA_BUILD", name)
+    local pipe = assert(io.popen(command))
+    local text = pipe:read("a")
+    pipe:close()
+    os.remove(name)
+    return text
+  end
+
+  it("takes NKI_PRECISE_FP as 0 or 1, or nothing", function()
+    for _, value in ipairs {"abc", "2", "00"} do
+      assert.truthy(says(value):find("NKI_PRECISE_FP: '" .. value .. "' is not 0 or 1", 1, true), value)
+    end
+    for _, value in ipairs {"0", "1", ""} do
+      assert.falsy(says(value):find("NKI_PRECISE_FP", 1, true), value)
+    end
+  end)
+
+  it("says once that a register is read before it is written", function()
+    assert.truthy(says("1", unset):find("register 'reg_0' is read, which was never written", 1, true))
   end)
 end)

@@ -72,7 +72,7 @@ static bool make_array(const Binding *k, const HostValue *v, const char *name, S
 
 static bool make_tensor(const Binding *k, const HostValue *v, const char *name, nkl_arg *arg) {
   SimTensor t;
-  TensorAsk ask = {v->path, v->member, v->dtype};
+  TensorAsk ask = {.path = v->path, .member = v->member, .dtype = v->dtype};
   bool ok = v->kind == HV_FILE ? tensorfile_read(k->c->alloc, &ask, &t, &k->c->diag) : make_array(k, v, name, &t);
   if (!ok) return false;
   if (!k->o.shapes_only) {

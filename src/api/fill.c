@@ -1,6 +1,7 @@
 /* fill.c -- room api: tensors made from the VALUE grammar. The random ones come from base/random.h: the same bytes on
  * every machine. */
 #include <math.h>
+#include <stdio.h>
 
 #include "api.h"
 #include "random.h"
@@ -40,13 +41,8 @@ static bool fill_numbers(const ApiFill *f, HostFill kind, SimTensor *t, Diag *d)
   for (int64_t i = 0; i < n; i++) {
     if (kind == FILL_IOTA) v = (double)i;
     if (!tensor_put(t->dtype, t->data, i, v) || !survives(t, i, v)) {
-      char why[96];
-      Text number;
-      text_init(&number, d->message.alloc);
-      text_printf(&number, "%.17g does not fit", v);
-      strncpy(why, text_str(&number), sizeof why - 1);
-      why[sizeof why - 1] = '\0';
-      text_free(&number);
+      char why[96], number[TEXT_NUMBER];
+      snprintf(why, sizeof why, "%s does not fit", text_number(number, v, 17));
       return refuse(f, t, why, d);
     }
   }

@@ -86,11 +86,18 @@ static bool new_outputs(const ApiRun *run, SimTensor *out, Diag *d) {
   return true;
 }
 
+static bool imprecise(bool *out, Diag *d) {
+  const char *s = getenv("NKI_PRECISE_FP");
+  *out = s && strcmp(s, "0") == 0;
+  if (!s || !*s || *out || strcmp(s, "1") == 0) return true;
+  return DIAG(d, env_value, "NKI_PRECISE_FP", s, "0 or 1");
+}
+
 static bool simulate(const ApiRun *run, SimTensor *out, Diag *d) {
   const nkl_sim *s = run->sim;
   Alloc alloc = run->artifact->arena.alloc;
-  const char *precise = getenv("NKI_PRECISE_FP");
-  SimOptions opt = {.strict = s->strict != 0, .imprecise = precise && strcmp(precise, "0") == 0};
+  SimOptions opt = {.strict = s->strict != 0};
+  if (!imprecise(&opt.imprecise, d)) return false;
   opt.interrupt = s->interrupt && s->interrupt->host ? host_interrupt_flag(s->interrupt->host) : NULL;
   opt.print = s->print ? s->print : to_stdout;
   opt.print_ud = s->print_ud;

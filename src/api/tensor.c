@@ -157,7 +157,7 @@ nkl_status nkl_tensor_wrap(nkl_ctx *c, const nkl_tensor_desc *desc, void (*relea
 /* ---- files --------------------------------------------------------------------------------------------------- */
 
 nkl_status nkl_tensor_load(nkl_ctx *c, const char *path, const char *member, nkl_dtype dtype, nkl_tensor **out) {
-  TensorAsk ask = {path, member, (DType)dtype};
+  TensorAsk ask = {.path = path, .member = member, .dtype = (DType)dtype};
   SimTensor t;
   *out = NULL;
   api_begin(c);
@@ -178,7 +178,7 @@ nkl_status nkl_tensor_load_word(nkl_ctx *c, const char *word, nkl_tensor **out) 
   bool ok = host_value(c->host, &w, &a, &v, &c->diag);
   if (ok && v.kind != HV_FILE) ok = DIAG(&c->diag, file_kind, word);
   if (ok) {
-    TensorAsk ask = {v.path, v.member, v.dtype};
+    TensorAsk ask = {.path = v.path, .member = v.member, .dtype = v.dtype};
     ok = tensorfile_read(c->alloc, &ask, &t, &c->diag);
   }
   arena_free(&a);

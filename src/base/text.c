@@ -129,3 +129,18 @@ bool text_is_utf8(const char *s, size_t n, size_t *bad) {
   }
   return true;
 }
+
+const char *text_clip(char buf[TEXT_CLIP + 4], const char *s, size_t n) {
+  const unsigned char *p = (const unsigned char *)s, *end = p + n;
+  size_t used = 0;
+  while (p < end) {
+    size_t step = utf8_sequence(p, end), width = *p ? step : 4;
+    if (!step) step = width = 1;
+    if (used + width > TEXT_CLIP) return memcpy(buf + used, "...", 4), buf;
+    memcpy(buf + used, *p ? (const char *)p : "\\x00", width);
+    used += width;
+    p += step;
+  }
+  buf[used] = '\0';
+  return buf;
+}

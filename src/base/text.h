@@ -42,6 +42,13 @@ bool text_to_double(const char *s, size_t n, double *out);
 bool text_to_float(const char *s, size_t n, float *out);
 /* s[0..n) is well-formed UTF-8 (no overlong forms, no surrogates); else *bad (may be NULL) is the first bad offset. */
 bool text_is_utf8(const char *s, size_t n, size_t *bad);
+/* s[0..n) as a message quotes it: at most TEXT_CLIP bytes, cut at a whole character and ended by "..." when longer,
+   every NUL spelled \x00. Into buf, which is returned. */
+enum { TEXT_CLIP = 80 };
+const char *text_clip(char buf[TEXT_CLIP + 4], const char *s, size_t n);
+/* v with so many significant digits, as in the C locale; any NaN is "nan". Into buf, which is returned. */
+enum { TEXT_NUMBER = 40 };
+const char *text_number(char buf[TEXT_NUMBER], double v, int digits);
 /* vsnprintf in the C locale. */
 int text_vsnprintf(char *buf, size_t size, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
 #endif

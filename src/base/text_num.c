@@ -205,3 +205,17 @@ bool text_to_float(const char *s, size_t n, float *out) {
   *out = minus ? -v : v;
   return true;
 }
+
+static void print(char *buf, size_t size, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  text_vsnprintf(buf, size, fmt, ap);
+  va_end(ap);
+}
+
+const char *text_number(char buf[TEXT_NUMBER], double v, int digits) {
+  if (isnan(v)) return memcpy(buf, "nan", 4), buf; /* printf shows its sign */
+  buf[0] = '\0';
+  print(buf, TEXT_NUMBER, "%.*g", digits, v);
+  return buf;
+}

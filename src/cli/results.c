@@ -38,7 +38,11 @@ static int split(const Results *r, const char *word, Named *out) {
   size_t n = strcspn(word, "=/. ");
   out->file = word;
   out->output = r->noutputs;
-  if (n == 0 || word[n] != '=') return EXIT_OK;
+  if (word[n] != '=') return EXIT_OK;
+  if (n == 0) {
+    message("'%s' names no output before its '='; write NAME=FILE or FILE", word);
+    return EXIT_USAGE;
+  }
   out->file = word + n + 1;
   return output_named(r, word, n, &out->output);
 }

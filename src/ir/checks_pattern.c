@@ -61,13 +61,13 @@ bool check_pattern(const IrCheck *c) {
 bool check_range_select(const IrCheck *c) {
   const Args_range_select *a = ARGS(range_select, c->ins);
   bool ok = true;
-  char num[40];
+  char num[TEXT_NUMBER];
   if (a->on_false_value.u.num != -0x1.fffffep127) {
-    snprintf(num, sizeof num, "%.9g", a->on_false_value.u.num);
+    text_number(num, a->on_false_value.u.num, 9);
     ok = BAD(c, argument_value, "on_false_value", num, "it must be -3.4028235e+38, the smallest float32");
   }
   if (a->range_start.u.num != floor(a->range_start.u.num)) {
-    snprintf(num, sizeof num, "%.9g", a->range_start.u.num);
+    text_number(num, a->range_start.u.num, 9);
     ok = BAD(c, argument_value, "range_start", num, "it must be an integer");
   }
   if (a->reduce_cmd.u.i == reduce_cmd_load_reduce)

@@ -13,10 +13,9 @@ bool check_dropout(const IrCheck *c) {
   const IrVal *prob = &a->prob;
   Say s;
   if (prob->kind == V_NUM) {
-    char num[40];
+    char num[TEXT_NUMBER];
     if (prob->u.num >= 0 && prob->u.num <= 1) return true;
-    snprintf(num, sizeof num, "%.17g", prob->u.num);
-    return BAD(c, argument_range, "prob", num, "0", "1");
+    return BAD(c, argument_range, "prob", text_number(num, prob->u.num, 17), "0", "1");
   }
   if (dtype_is_float(dtype_of(c, a->data.u.tile)) || dtype_of(c, prob->u.tile) == DT_float32) return true;
   return BAD(c, unsupported_dtype, "prob", text_of(c, prob->u.tile, &s), "float32 for integer data");

@@ -53,10 +53,9 @@ static bool fits_dtype(double value, DType d, char why[80]) {
 }
 
 static bool number_fits(const IrCheck *c, const char *param, double value, DType d) {
-  char why[80], num[40];
+  char why[80], num[TEXT_NUMBER];
   if (fits_dtype(value, d, why)) return true;
-  snprintf(num, sizeof num, "%.17g", value);
-  return BAD(c, argument_value, param, num, why);
+  return BAD(c, argument_value, param, text_number(num, value, 17), why);
 }
 
 bool check_memset(const IrCheck *c) {

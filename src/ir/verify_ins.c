@@ -154,11 +154,9 @@ static bool check_tile(const IrCheck *c, const IrParam *p, const IrTile *t) {
 /* ---- numbers, operators, enumerations */
 
 static bool bad_range(const IrCheck *c, const IrParam *p, double value) {
-  char v[40], lo[40], hi[40];
-  snprintf(v, sizeof v, "%.17g", value);
-  snprintf(lo, sizeof lo, "%.17g", p->lo);
-  snprintf(hi, sizeof hi, "%.17g", p->hi);
-  return BAD(c, argument_range, p->name, v, lo, hi);
+  char v[TEXT_NUMBER], lo[TEXT_NUMBER], hi[TEXT_NUMBER];
+  return BAD(c, argument_range, p->name, text_number(v, value, 17), text_number(lo, p->lo, 17),
+             text_number(hi, p->hi, 17));
 }
 
 static bool check_range(const IrCheck *c, const IrParam *p, double value) {

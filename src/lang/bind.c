@@ -43,6 +43,8 @@ int lang_unknown(lua_State *L, const BindSpec *spec, const char *name) {
   }
   list[n] = NULL;
   const char *near = diag_nearest(name, list);
+  char clip[TEXT_CLIP + 4];
+  name = text_clip(clip, name, strlen(name));
   return LANG_HERE(L, bind_unknown, spec->func, name, near ? "; did you mean '" : "", near ? near : "",
                    near ? "'?" : "", n ? all : "none");
 }

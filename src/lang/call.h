@@ -70,6 +70,8 @@ typedef struct LDs {
 } LDs;
 static inline LDs *lang_ds_at(lua_State *L, int i) { return lang_tagged(L, i, LANG_DS, sizeof(LDs)); }
 
+/* The string at i as a message quotes it (text_clip); returns clip. */
+const char *lang_clip(lua_State *L, int i, char clip[TEXT_CLIP + 4]);
 /* The Lua value at i in words, for messages; returns buf. */
 const char *lang_describe(lua_State *L, int i, char *buf, size_t size);
 enum { DESCRIBE = 256 };

@@ -2,6 +2,7 @@
    reach by its upvalues and by the globals whose names occur in it. It is walked at every call, so that an answer is
    never stale; the walk calls no Lua (but an environment's own __index function) and, once every function's code is
    known, allocates nothing. No address and no order of pairs gets into the bytes. */
+#include <stdio.h>
 #include <string.h>
 
 #include "capture.h"
@@ -115,6 +116,13 @@ static void walk_kernel(lua_State *L, LangCtx *c, int i, const LKernel *kernel) 
   lua_pop(L, 1);
 }
 
+/* A file that is read gives something else every time; what an object of another C library holds cannot be told. */
+static const char *unsure_object(lua_State *L, int i) {
+  const luaL_Stream *file = luaL_testudata(L, i, LUA_FILEHANDLE);
+  if (file) return file->f == stdout || file->f == stderr ? NULL : "a file";
+  return "an object of a C library";
+}
+
 static void walk_userdata(lua_State *L, LangCtx *c, int i) {
   Capture *k = c->capture;
   const LToken *token = lang_to_token(L, i);
@@ -135,6 +143,8 @@ static void walk_userdata(lua_State *L, LangCtx *c, int i) {
   }
   const LKernel *kernel = lang_to_kernel(L, c, i);
   if (!kernel) {
+    const char *unsure = unsure_object(L, i);
+    if (unsure) k->unsure = unsure;
     capture_put_serial(L, k, i);
   } else if (!capture_seen(L, c, kernel)) {
     walk_kernel(L, c, i, kernel);

@@ -52,6 +52,8 @@ void capture_push_names(lua_State *L); /* the table of names, with the standard 
 bool capture_seen(lua_State *L, LangCtx *c, const void *p);
 /* The name of a library's table or function, NULL when the value at i is none. */
 const char *capture_put_name(lua_State *L, Capture *k, int i);
+/* It is of a library, with or without a name. */
+bool capture_is_known(lua_State *L, const Capture *k, int i);
 /* Anything whose content cannot be told: a number that is this object's own in this context. */
 void capture_put_serial(lua_State *L, Capture *k, int i);
 

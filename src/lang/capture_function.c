@@ -109,8 +109,10 @@ static void walk_upvalues(lua_State *L, LangCtx *c, int f, const Names *n) {
     const char *name = lua_getupvalue(L, f, i);
     if (!name) return;
     int v = lua_gettop(L);
-    if (strcmp(name, "_ENV") == 0 || lua_rawequal(L, v, k->globals)) {
+    bool env = strcmp(name, "_ENV") == 0;
+    if (env || lua_rawequal(L, v, k->globals)) {
       put_tag(k, 'E');
+      if (!env) k->unsure = "the table of globals";
       if (lua_istable(L, v)) walk_globals(L, c, v, n);
     } else {
       add_mark(L, c, name);
@@ -121,8 +123,37 @@ static void walk_upvalues(lua_State *L, LangCtx *c, int f, const Names *n) {
   }
 }
 
-/* What coroutine.wrap and io.lines make moves on at every call. */
+/* A string's methods, as `s:name()` finds them. */
+static void walk_methods(lua_State *L, LangCtx *c, const Names *n) {
+  Capture *k = c->capture;
+  int top = lua_gettop(L);
+  lua_pushliteral(L, "");
+  int kind = luaL_getmetafield(L, -1, "__index"), methods = lua_gettop(L);
+  if (kind == LUA_TTABLE) {
+    for (int i = 1; i <= n->nfields; i++) {
+      lua_rawgeti(L, n->fields, i);
+      const char *name = lua_tostring(L, -1);
+      look_up(L, methods);
+      if (!lua_isnil(L, -1)) {
+        put_bytes(k, ':', name, strlen(name));
+        capture_walk(L, c, lua_gettop(L));
+      }
+      lua_pop(L, 1);
+    }
+  } else if (kind != LUA_TNIL) {
+    put_tag(k, ':');
+    capture_walk(L, c, methods);
+  }
+  lua_settop(L, top);
+}
+
+/* A C closure that no library of ours or Lua's has may keep a state: what coroutine.wrap, io.lines and string.gmatch
+ * make moves on at every call. */
 static void look_inside(lua_State *L, Capture *k, int f) {
+  if (lua_getupvalue(L, f, 1)) {
+    k->unsure = "a C function that may have a state";
+    lua_pop(L, 1);
+  }
   for (int i = 1; lua_getupvalue(L, f, i); i++) {
     if (lua_isthread(L, -1)) k->unsure = "a coroutine";
     if (luaL_testudata(L, -1, LUA_FILEHANDLE)) k->unsure = "an iterator over a file";
@@ -134,7 +165,7 @@ void capture_walk_function(lua_State *L, LangCtx *c, int f) {
   Capture *k = c->capture;
   if (capture_put_name(L, k, f)) return;
   if (lua_iscfunction(L, f)) {
-    look_inside(L, k, f);
+    if (!capture_is_known(L, k, f)) look_inside(L, k, f);
     capture_put_serial(L, k, f);
     return;
   }
@@ -145,7 +176,9 @@ void capture_walk_function(lua_State *L, LangCtx *c, int f) {
   lua_getiuservalue(L, dump, 1);
   lua_getiuservalue(L, dump, 2);
   const Names n = {dump + 1, dump + 2, d->nglobals, d->nfields};
+  if (d->dynamic) k->unsure = "the table of globals";
   walk_upvalues(L, c, f, &n);
+  walk_methods(L, c, &n);
   if (d->requires) { /* require "x" inside the function: the loaded module is captured state too */
     lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     walk_globals(L, c, lua_gettop(L), &n);

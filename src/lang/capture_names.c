@@ -17,7 +17,8 @@ void capture_open_names(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &names_key);
 }
 
-/* names[value at -1] = name, unless value or name is taken: two objects never share a name. Pops the value. */
+/* names[value at -1] = name, unless value or name is taken: two objects never share a name. A module that is loaded
+   once more is known but has no name: false. Pops the value. */
 static void give_name(lua_State *L, int names, const char *name) {
   lua_pushvalue(L, -1);
   bool named = lua_rawget(L, names) != LUA_TNIL;
@@ -34,14 +35,29 @@ static void give_name(lua_State *L, int names, const char *name) {
     lua_pop(L, 2);
     return;
   }
+  if (!named) {
+    lua_pushvalue(L, -3);
+    lua_pushboolean(L, 0);
+    lua_rawset(L, names);
+  }
   lua_pop(L, 3);
+}
+
+/* What a library has of its own: its C functions keep a table or, math.random, a block at most, an iterator somebody
+ * put there keeps more. */
+static bool is_standard(lua_State *L, int f) {
+  if (!lua_iscfunction(L, f)) return false;
+  if (!lua_getupvalue(L, f, 1)) return true;
+  bool own = lua_istable(L, -1) || (lua_isuserdata(L, -1) && !luaL_testudata(L, -1, LUA_FILEHANDLE));
+  lua_pop(L, 1);
+  return own;
 }
 
 /* The functions of the table at `t` as "lib.name"; only_c: a Lua function in a standard library is the user's. */
 static void name_functions(lua_State *L, int names, int t, const char *lib, bool only_c) {
   lua_pushnil(L);
   while (lua_next(L, t)) {
-    if (lua_type(L, -2) == LUA_TSTRING && lua_isfunction(L, -1) && (!only_c || lua_iscfunction(L, -1))) {
+    if (lua_type(L, -2) == LUA_TSTRING && lua_isfunction(L, -1) && (!only_c || is_standard(L, lua_gettop(L)))) {
       const char *name = lua_pushfstring(L, "%s.%s", lib, lua_tostring(L, -2));
       lua_pushvalue(L, -2);
       give_name(L, names, name);
@@ -101,11 +117,19 @@ void capture_push_names(lua_State *L) {
 
 /* Library functions whose answer is no function of their arguments, or that run code which no walk has seen. */
 static bool is_unsure(const char *name) {
-  static const char *const names[] = {"math.random", "os.time", "os.clock",    "os.date",  "os.getenv",
-                                      "os.tmpname",  "_G.load", "_G.loadfile", "_G.dofile"};
+  static const char *const names[] = {"math.random", "os.time", "os.clock",    "os.date",   "os.getenv",
+                                      "os.tmpname",  "_G.load", "_G.loadfile", "_G.dofile", "io.read",
+                                      "io.lines",    "io.open", "io.popen",    "io.input",  "package.loaded"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strcmp(names[i], name) == 0) return true;
   return false;
+}
+
+bool capture_is_known(lua_State *L, const Capture *k, int i) {
+  lua_pushvalue(L, i);
+  bool known = lua_rawget(L, k->names) != LUA_TNIL;
+  lua_pop(L, 1);
+  return known;
 }
 
 const char *capture_put_name(lua_State *L, Capture *k, int i) {
@@ -114,6 +138,7 @@ const char *capture_put_name(lua_State *L, Capture *k, int i) {
   const char *name = lua_rawget(L, k->names) == LUA_TSTRING ? lua_tolstring(L, -1, &n) : NULL;
   if (name) put_bytes(k, 'M', name, n);
   if (name && is_unsure(name)) k->unsure = name;
+  if (name && strcmp(name, LUA_GNAME) == 0) k->unsure = "the table of globals";
   lua_pop(L, 1); /* the table of names holds the string */
   return name;
 }

@@ -161,6 +161,10 @@ static bool walk_shape(lua_State *L, LangCtx *c, int t) {
 const char *capture_walk_table(lua_State *L, LangCtx *c, int t) {
   Capture *k = c->capture;
   const char *name = capture_put_name(L, k, t);
+  if (!name && capture_is_known(L, k, t)) { /* a module of ours, loaded once more */
+    capture_put_serial(L, k, t);
+    return NULL;
+  }
   if (name || walk_tuple(L, c, t) || walk_shape(L, c, t) || capture_seen(L, c, lua_topointer(L, t))) return name;
   lua_Unsigned border = lua_rawlen(L, t);
   put_tag(k, '{');

@@ -54,6 +54,13 @@ static void spread_list(lua_State *L, const DriveRun *run, int first) {
   if (!tuple_push_items(L, run->call->c, first)) lua_pushvalue(L, first);
   lua_replace(L, first);
   lua_Unsigned n = lua_rawlen(L, first);
+  char got[DESCRIBE];
+  lua_pushnil(L);
+  while (lua_next(L, first)) { /* a field with a name would be lost */
+    lua_pop(L, 1);
+    if (!lua_isinteger(L, -1) || (lua_Unsigned)lua_tointeger(L, -1) - 1 >= n)
+      LANG_FAIL(L, kernel_return_field, run->call->r.func_name, lang_describe(L, lua_gettop(L), got, sizeof got));
+  }
   if (n > 1000)
     LANG_FAIL(L, kernel_return, run->call->r.func_name, 1001, "one too many: a kernel returns at most 1000 tensors");
   luaL_checkstack(L, (int)n + 8, "return values");

@@ -9,10 +9,12 @@
 
 enum { MAX_PROTO_DEPTH = 200, HEADER_BYTES = 31 };
 enum { K_NIL = 0, K_FALSE = 1, K_TRUE = 17, K_INT = 3, K_FLT = 19, K_SHORT = 4, K_LONG = 20 };
-enum { I_GETUPVAL = 9, I_GETTABUP = 11, I_GETFIELD = 14, I_SELF = 20 };
+enum { I_LOADK = 3, I_GETUPVAL = 9, I_GETTABUP = 11, I_GETTABLE = 12, I_GETFIELD = 14, I_SELF = 20 };
 #define OPCODE(i) ((i)&0x7f)
+#define ARG_A(i) ((i) >> 7 & 0xff)
 #define ARG_B(i) ((i) >> 16 & 0xff)
 #define ARG_C(i) ((i) >> 24 & 0xff)
+#define ARG_BX(i) ((i) >> 15)
 
 typedef struct Str {
   const char *s; /* NULL: a constant that is no string */
@@ -111,15 +113,31 @@ static void name_constant(Chunk *c, const Proto *f, int set, uint32_t k) {
   if (k < f->nconstants) note(c, set, f->constants[k]);
 }
 
-/* A name too far down the constants for one instruction is reached through _ENV as a value, so that is `dynamic` too.
- */
+static uint32_t code_at(const Proto *f, size_t i) {
+  uint32_t ins = 0;
+  if (i < f->ncode) memcpy(&ins, f->code + 4 * i, sizeof ins);
+  return ins;
+}
+
+/* A name too far down the constants for one instruction, or too long: _ENV to a register, the name to the next, and a
+   read of one by the other. Any other use of _ENV as a value may name any global. */
+static void read_env(Chunk *c, const Proto *f, size_t i) {
+  uint32_t env = code_at(f, i), name = code_at(f, i + 1), get = code_at(f, i + 2);
+  bool by_name = OPCODE(name) == I_LOADK && OPCODE(get) == I_GETTABLE && ARG_B(get) == ARG_A(env) &&
+                 ARG_C(get) == ARG_A(name) && ARG_A(get) == ARG_A(env);
+  if (!by_name) {
+    c->dynamic = true;
+    return;
+  }
+  name_constant(c, f, c->globals, ARG_BX(name));
+}
+
 static void read_code(Chunk *c, const Proto *f) {
   for (size_t i = 0; i < f->ncode; i++) {
-    uint32_t ins;
-    memcpy(&ins, f->code + 4 * i, sizeof ins);
+    uint32_t ins = code_at(f, i);
     switch (OPCODE(ins)) {
       case I_GETUPVAL:
-        if (f->is_env[ARG_B(ins)]) c->dynamic = true;
+        if (f->is_env[ARG_B(ins)]) read_env(c, f, i);
         break;
       case I_GETTABUP:
         if (f->is_env[ARG_B(ins)]) name_constant(c, f, c->globals, ARG_C(ins));
@@ -220,6 +238,7 @@ static LDump *make_dump(Chunk *c, const Text *text, const char *source) {
   if (c->bad || c->p != c->end) return NULL;
   int set = c->dynamic || has(L, c->globals, "_G") ? c->all : c->globals;
   LDump *d = copy_bytes(L, text, after, source);
+  d->dynamic = c->dynamic;
   d->requires = has(L, c->all, "require");
   if (d->requires) set = c->all; /* the module's name is a constant */
   d->nglobals = push_list(L, set);

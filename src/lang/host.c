@@ -69,6 +69,17 @@ static void add_traceback(const Failure *f) {
   text_add(&f->d->where, text_str(best), best->len);
 }
 
+/* The C frames below the user's code are this library's own; of a run of them at the end one is kept, as lua keeps. */
+static void trim_traceback(Text *where) {
+  static const char frame[] = "\n\t[C]: in ?";
+  const size_t n = sizeof frame - 1;
+  while (where->len > 2 * n && memcmp(where->data + where->len - n, frame, n) == 0 &&
+         memcmp(where->data + where->len - 2 * n, frame, n) == 0) {
+    where->len -= n;
+    where->data[where->len] = '\0';
+  }
+}
+
 /* (value, failure) */
 static int fill_diag(lua_State *L) {
   Failure *f = lua_touserdata(L, 2);
@@ -76,6 +87,7 @@ static int fill_diag(lua_State *L) {
     lang_to_diag(L, 1, f->d);
     if (strncmp(text_str(&f->d->where), "stack traceback:", 16) == 0 && !tells(text_str(&f->d->where)))
       text_clear(&f->d->where);
+    trim_traceback(&f->d->where);
     return 0;
   }
   if (lua_isstring(L, 1) || luaL_getmetafield(L, 1, "__tostring") != LUA_TNIL) {
@@ -85,6 +97,7 @@ static int fill_diag(lua_State *L) {
     diag_failf(f->d, ERR_lua, "(error object is a %s value)", luaL_typename(L, 1));
   }
   add_traceback(f);
+  trim_traceback(&f->d->where);
   return 0;
 }
 

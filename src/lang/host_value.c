@@ -78,8 +78,9 @@ static void dtype_field(lua_State *L, const Reading *r) {
   if (s && (r->out->dtype = dtype_parse(s, n)) == DT_none) {
     const char *near = diag_nearest(s, dtype_names());
     Text *why = lang_scratch_text(L, r->h->c);
-    text_printf(why, "there is no dtype '%s'%s%s%s", s, near ? " (did you mean '" : "", near ? near : "",
-                near ? "'?)" : "");
+    char clip[TEXT_CLIP + 4];
+    text_printf(why, "there is no dtype '%s'%s%s%s", text_clip(clip, s, n), near ? " (did you mean '" : "",
+                near ? near : "", near ? "'?)" : "");
     bad(L, r, text_str(why));
   }
   lua_pop(L, 1);

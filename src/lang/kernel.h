@@ -89,6 +89,7 @@ typedef struct LDump {
   const char *bytes;
   size_t n;
   int nglobals, nfields;
+  bool dynamic;  /* the table of globals is used as a value */
   bool requires; /* "require" occurs: then user value 1 lists every string in the code */
 } LDump;
 LDump *dump_push(lua_State *L, LangCtx *c, int function); /* pushes the userdata */

@@ -38,16 +38,35 @@ static const char *string_arg(lua_State *L, int i, const BindSpec *spec) {
   return lua_tostring(L, i);
 }
 
-/* load(path, member, dtype): one array; of an .npz or .safetensors without member, a table of all by name. */
+/* {w = nl.bfloat16, ...}: dtypes of single members. The table at i keeps the names alive. */
+static void read_dtypes(lua_State *L, int i, Bag *bag, TensorAsk *ask) {
+  uint32_t n = 0;
+  for (lua_pushnil(L); lua_next(L, i); lua_pop(L, 1)) n++;
+  MemberDtype *list = arena_newn(&bag->arena, MemberDtype, n + 1);
+  if (!list) lang_raise(L, (DIAG0(&lang_ctx(L)->diag, nomem), &lang_ctx(L)->diag));
+  ask->dtypes = list;
+  for (lua_pushnil(L); lua_next(L, i); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING)
+      lang_kind_error(L, -2, "nki.ndarray.load", "dtype", "a dtype or {name = dtype}");
+    list[ask->ndtypes++] = (MemberDtype){lua_tostring(L, -2), lang_check_dtype(L, -1, "nki.ndarray.load", "dtype")};
+  }
+}
+
+/* load(path, member, dtype): one array; of an .npz or .safetensors without member, a table of all by name. dtype may
+   then be a table {name = dtype} for some of them: .npz holds bfloat16 and float8 as raw bytes. */
 int array_load(lua_State *L) {
   static const char *const names[] = {"path", "member", "dtype"};
   static const bool required[] = {true, false, false};
   static const BindSpec spec = {.func = "nki.ndarray.load", .names = names, .required = required, .n = 3};
   LangCtx *c = lang_ctx(L);
   lang_bind(L, &spec);
-  TensorAsk ask = {.path = string_arg(L, 1, &spec), .dtype = array_dtype_arg(L, 3, spec.func, DT_none)};
+  TensorAsk ask = {.path = string_arg(L, 1, &spec)};
   if (!lua_isnil(L, 2)) ask.member = string_arg(L, 2, &spec);
   Bag *bag = push_bag(L);
+  if (lua_istable(L, 3) && !ask.member && tensorfile_kind(ask.path) != TF_npy)
+    read_dtypes(L, 3, bag, &ask);
+  else
+    ask.dtype = array_dtype_arg(L, 3, spec.func, DT_none);
   if (ask.member || tensorfile_kind(ask.path) == TF_npy) {
     bag->list.entries = arena_new(&bag->arena, TensorEntry);
     bool ok = bag->list.entries ? tensorfile_read(bag->alloc, &ask, &bag->list.entries->tensor, &c->diag)

@@ -88,7 +88,8 @@ static int no_field(lua_State *L) {
   }
   names[n] = NULL;
   const char *near = diag_nearest(lua_tostring(L, 2), names);
-  return LANG_FAIL(L, no_such_name, "array", lua_tostring(L, 2), near ? "; did you mean '" : "", near ? near : "",
+  char clip[TEXT_CLIP + 4];
+  return LANG_FAIL(L, no_such_name, "array", lang_clip(L, 2, clip), near ? "; did you mean '" : "", near ? near : "",
                    near ? "'?" : "");
 }
 

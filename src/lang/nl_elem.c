@@ -123,9 +123,16 @@ const IrTile *nl_activated(const Call *call, const IrTile *t, Act op, DType out)
   return dst;
 }
 
+/* A function whose values are no integers would lose them all in the type of an integer tile. */
+static DType float_type(DType d) { return dtype_is_int(d) ? DT_float32 : d; }
+
+static bool keeps_integers(Act op) { return op == ACT_abs || op == ACT_square || op == ACT_sign || op == ACT_relu; }
+
 int nl_activation(Call *call) {
   Operand x = nl_operand(call, 1, false);
-  return nl_result(call, nl_activated(call, x.tile, (Act)call->row->arg, nl_dtype(call, 2, x.dtype)));
+  Act op = (Act)call->row->arg;
+  DType own = keeps_integers(op) ? x.dtype : float_type(x.dtype);
+  return nl_result(call, nl_activated(call, x.tile, op, nl_dtype(call, 2, own)));
 }
 
 int nl_unary_alu(Call *call) {
@@ -144,7 +151,7 @@ int nl_reciprocal(Call *call) {
   Operand x = nl_operand(call, 1, false);
   Args_reciprocal a;
   nl_defaults(OP_reciprocal, &a);
-  const IrTile *dst = nl_fresh_like(call, nl_dtype(call, 2, x.dtype), x.tile);
+  const IrTile *dst = nl_fresh_like(call, nl_dtype(call, 2, float_type(x.dtype)), x.tile);
   a.dst = nl_t(dst);
   a.data = nl_t(x.tile);
   nl_emit(call, OP_reciprocal, &a);
@@ -153,9 +160,12 @@ int nl_reciprocal(Call *call) {
 
 int nl_sim_unary(Call *call) {
   Operand x = nl_operand(call, 1, false);
+  int64_t op = call->row->arg;
+  bool rounds = op == sim_unary_op_ceil || op == sim_unary_op_floor || op == sim_unary_op_trunc;
+  DType own = rounds ? x.dtype : float_type(x.dtype);
   Args_sim_unary a;
   nl_defaults(OP_sim_unary, &a);
-  const IrTile *dst = nl_fresh_like(call, nl_dtype(call, 2, x.dtype), x.tile);
+  const IrTile *dst = nl_fresh_like(call, nl_dtype(call, 2, own), x.tile);
   a.dst = nl_t(dst);
   a.data = nl_t(x.tile);
   a.op = nl_i(call->row->arg);

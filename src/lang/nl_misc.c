@@ -37,8 +37,9 @@ int nl_ds(Call *call) {
     lang_kind_error(L, 1, "nl.ds", "start", "an integer, a register or an index value");
   }
   int64_t stop;
-  if (ds.start < 0 || __builtin_add_overflow(ds.start, ds.size, &stop))
-    LANG_HERE(L, bind_value, "nl.ds", "start", "out of range", "a start is at least 0");
+  if (ds.start < 0) LANG_HERE(L, bind_value, "nl.ds", "start", "negative", "a start is at least 0");
+  if (__builtin_add_overflow(ds.start, ds.size, &stop))
+    LANG_HERE(L, bind_value, "nl.ds", "size", "too large", "start + size must fit 63 bits");
   push_ds(L, call->c, ds);
   return 1;
 }
@@ -167,6 +168,8 @@ static int tile_size_index(lua_State *L) {
     v = chip_of(current_target(L, c))->sbuf_usable;
   if (v < 0) {
     const char *near = diag_nearest(key, names);
+    char clip[TEXT_CLIP + 4];
+    key = text_clip(clip, key, strlen(key));
     return LANG_HERE(L, no_such_name, "nl.tile_size", key, near ? "; did you mean " : "", near ? near : "",
                      near ? "?" : "");
   }

@@ -46,7 +46,14 @@ static void describe_tile(const LangCtx *c, const LTile *t, char *buf, size_t si
   text_free(&text);
 }
 
+const char *lang_clip(lua_State *L, int i, char clip[TEXT_CLIP + 4]) {
+  size_t n;
+  const char *s = lua_tolstring(L, i, &n);
+  return text_clip(clip, s, n);
+}
+
 const char *lang_describe(lua_State *L, int i, char *buf, size_t size) {
+  char clip[TEXT_CLIP + 4], number[TEXT_NUMBER];
   LangCtx *c = lang_ctx(L);
   const void *p;
   switch (lua_type(L, i)) {
@@ -61,10 +68,10 @@ const char *lang_describe(lua_State *L, int i, char *buf, size_t size) {
       if (lua_isinteger(L, i))
         snprintf(buf, size, "%lld", (long long)lua_tointeger(L, i));
       else
-        snprintf(buf, size, "the number %.14g", lua_tonumber(L, i));
+        snprintf(buf, size, "the number %s", text_number(number, lua_tonumber(L, i), 14));
       break;
     case LUA_TSTRING:
-      snprintf(buf, size, "the string '%.80s'", lua_tostring(L, i));
+      snprintf(buf, size, "the string '%s'", lang_clip(L, i, clip));
       break;
     case LUA_TUSERDATA:
       if ((p = lang_tile_at(L, i)))

@@ -33,11 +33,17 @@ static bool check_overlap(const HostRun *run, Diag *d) {
   return true;
 }
 
+static bool imprecise(bool *out, Diag *d) {
+  const char *s = getenv("NKI_PRECISE_FP");
+  *out = s && strcmp(s, "0") == 0;
+  if (!s || !*s || *out || strcmp(s, "1") == 0) return true;
+  return DIAG(d, env_value, "NKI_PRECISE_FP", s, "0 or 1");
+}
+
 static bool simulate(const HostRun *run, Diag *d) {
   LangCtx *c = run->c;
-  const char *precise = getenv("NKI_PRECISE_FP");
   SimOptions opt = {.strict = c->strict, .interrupt = &c->interrupt, .print = c->write, .print_ud = c->io_ud};
-  opt.imprecise = precise && strcmp(precise, "0") == 0;
+  if (!imprecise(&opt.imprecise, d)) return false;
   SimReport report = {.count = 0};
   opt.alloc = c->alloc;
   opt.report = &report;

@@ -186,6 +186,8 @@ DType lang_check_dtype(lua_State *L, int i, const char *func, const char *what) 
   DType d = dtype_parse(name, n);
   if (d == DT_none) {
     const char *near = diag_nearest(name, dtype_names());
+    char clip[TEXT_CLIP + 4];
+    name = text_clip(clip, name, n);
     LANG_HERE(L, unknown_dtype, func, what, name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
   }
   return d;

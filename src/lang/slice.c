@@ -100,7 +100,8 @@ static void parse_string(lua_State *L, Reader *r, int i) {
   lang_half(L, r->c, "nki.slice");
   lua_pushvalue(L, i);
   lua_call(L, 1, 2);
-  if (lua_isnil(L, -2)) LANG_HERE(L, key_syntax, lua_tostring(L, i), tile_name(r), lua_tostring(L, -1));
+  char clip[TEXT_CLIP + 4];
+  if (lua_isnil(L, -2)) LANG_HERE(L, key_syntax, lang_clip(L, i, clip), tile_name(r), lua_tostring(L, -1));
   int list = top + 1, n = (int)lua_rawlen(L, list);
   for (int k = 1; k <= n; k++) {
     lua_rawgeti(L, list, k);
@@ -119,11 +120,12 @@ static void parse_string(lua_State *L, Reader *r, int i) {
 static void read_string(lua_State *L, Reader *r, int i) {
   static const char cache;
   const char *s = lua_tostring(L, i);
-  if (strcmp(s, "...") == 0) {
+  size_t n = lua_rawlen(L, i);
+  if (n == 3 && memcmp(s, "...", 3) == 0) {
     next_key(L, r)->kind = KEY_ELLIPSIS;
     return;
   }
-  if (strcmp(s, ":") == 0) {
+  if (n == 1 && *s == ':') {
     next_key(L, r)->kind = KEY_RANGE;
     return;
   }
@@ -145,7 +147,7 @@ static void read_string(lua_State *L, Reader *r, int i) {
     lua_rawset(L, table);
   }
   const Keys *k = lua_touserdata(L, -1);
-  for (int n = 0; n < k->n; n++) *next_key(L, r) = k->key[n];
+  for (int m = 0; m < k->n; m++) *next_key(L, r) = k->key[m];
   lua_settop(L, table - 1);
 }
 
@@ -170,12 +172,12 @@ static void read_list(lua_State *L, Reader *r, int i) {
   }
 }
 
-static int out_of_bound(lua_State *L, const Reader *r, int axis, const char *what) {
-  char limit[64];
+static int out_of_bound(lua_State *L, const Reader *r, int axis, const char *what, const char *why) {
+  char limit[128];
   Text t;
   text_init(&t, r->c->alloc);
   tile_describe(r->c->trace->f, r->tile, &t);
-  snprintf(limit, sizeof limit, "axis %d has %lld elements", axis, (long long)r->tile->dim[axis].count);
+  snprintf(limit, sizeof limit, "%saxis %d has %lld elements", why, axis, (long long)r->tile->dim[axis].count);
   DIAG(&r->c->diag, tensor_access_out_of_bound, what, text_str(&t), limit);
   text_free(&t);
   return lang_raise_here(L, &r->c->diag);
@@ -187,9 +189,11 @@ static IrSlice apply_range(lua_State *L, const Reader *r, const Key *k, int axis
   if (k->step < 1) LANG_HERE(L, key_slice, axis, tile_name(r), "the step of a slice is at least 1");
   if (start < 0 && !k->keeps) start += size;
   if (stop < 0 && !k->keeps) stop += size;
-  if (start < 0 || stop > size || start >= stop) {
-    snprintf(what, sizeof what, "slice [%lld, %lld) of axis %d", (long long)start, (long long)stop, axis);
-    out_of_bound(L, r, axis, what);
+  if (start < 0 || stop > size || start >= stop) { /* in the user's numbers, before negative ones were wrapped */
+    bool empty = start >= stop && start >= 0 && start <= size && stop >= 0 && stop <= size;
+    snprintf(what, sizeof what, "slice [%lld, %lld) of axis %d", k->has_start ? (long long)k->start : 0LL,
+             k->has_stop ? (long long)k->stop : (long long)size, axis);
+    out_of_bound(L, r, axis, what, empty ? "it is empty, its stop must be above its start; " : "");
   }
   return (IrSlice){.start = start, .count = (stop - start - 1) / k->step + 1, .step = k->step};
 }
@@ -201,7 +205,7 @@ static IrSlice apply(lua_State *L, const Reader *r, const Key *k, int axis) {
   if (k->kind == KEY_DYNAMIC) {
     if (k->keeps && (k->stop < 1 || k->stop > size)) {
       snprintf(what, sizeof what, "nl.ds of %lld elements in axis %d", (long long)k->stop, axis);
-      out_of_bound(L, r, axis, what);
+      out_of_bound(L, r, axis, what, "");
     }
     /* the index value counts elements of the tensor, its constant is part of the static offset */
     uint32_t idx = lang_index_value(L, r->c, &k->at, r->tile->dim[axis].stride);
@@ -210,7 +214,7 @@ static IrSlice apply(lua_State *L, const Reader *r, const Key *k, int axis) {
   int64_t at = k->start < 0 ? k->start + size : k->start;
   if (at < 0 || at >= size) {
     snprintf(what, sizeof what, "index %lld of axis %d", (long long)k->start, axis);
-    out_of_bound(L, r, axis, what);
+    out_of_bound(L, r, axis, what, "");
   }
   return (IrSlice){.is_index = true, .start = at, .count = 1, .step = 1};
 }

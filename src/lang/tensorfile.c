@@ -257,6 +257,8 @@ static bool take_entry(Reading *r, Alloc alloc, Found *f, TensorEntry *e) {
   TensorAsk ask = *r->ask;
   Reading named = *r;
   ask.member = e->name;
+  for (uint32_t i = 0; i < ask.ndtypes; i++)
+    if (strcmp(ask.dtypes[i].member, e->name) == 0) ask.dtype = ask.dtypes[i].dtype;
   named.ask = &ask;
   return take(&named, alloc, f, &e->tensor);
 }
@@ -289,6 +291,25 @@ static bool read_safetensors(Reading *r, Alloc alloc, TensorEntry **out, uint32_
   return true;
 }
 
+/* A dtype for a member that is not there was meant for another. */
+static bool all_found(const Reading *r, const TensorList *list) {
+  for (uint32_t i = 0; i < r->ask->ndtypes; i++) {
+    uint32_t k = 0;
+    while (k < list->n && strcmp(list->entries[k].name, r->ask->dtypes[i].member) != 0) k++;
+    if (k < list->n) continue;
+    TensorAsk ask = {.member = r->ask->dtypes[i].member, .path = r->ask->path};
+    Reading asked = *r;
+    Text names;
+    text_init(&names, r->a->alloc);
+    for (k = 0; k < list->n; k++) text_printf(&names, "%s%s", k ? ", " : "", list->entries[k].name);
+    asked.ask = &ask;
+    no_member(&asked, "no array '", &names);
+    text_free(&names);
+    return false;
+  }
+  return true;
+}
+
 bool tensorfile_read_all(Arena *a, Alloc alloc, const TensorAsk *ask, TensorList *out, Diag *d) {
   TensorFileKind kind = tensorfile_kind(ask->path);
   Text bytes;
@@ -297,7 +318,7 @@ bool tensorfile_read_all(Arena *a, Alloc alloc, const TensorAsk *ask, TensorList
   text_init(&bytes, alloc);
   bool ok = file_read(ask->path, &bytes, d);
   Reading r = {ask, a, {ask->path, text_str(&bytes), bytes.len}, d};
-  ok = ok && (kind == TF_npz ? read_npz : read_safetensors)(&r, alloc, &out->entries, &out->n);
+  ok = ok && (kind == TF_npz ? read_npz : read_safetensors)(&r, alloc, &out->entries, &out->n) && all_found(&r, out);
   text_free(&bytes);
   return ok;
 }

@@ -99,13 +99,22 @@ static void to_bools(const CastSource *from, const char *src, const SimTensor *t
   for (int64_t i = 0; i < n; i++) ((uint8_t *)to->data)[i] = src[i * from->size] != 0;
 }
 
+/* Raw bytes of the size asked for; so are unsigned integers of 1 or 2 bytes asked for as a float of that size (NumPy
+   has no bfloat16 and no float8, so their bits are kept in uint16 and uint8), and of any size as a packed type. */
+static bool is_raw(const CastSource *from, DType to) {
+  if (from->size != dtype_bytes(to)) return false;
+  if (from->kind == 'V') return true;
+  bool packed = dtype_info[to].cls == DC_PACK || to == DT_float8_e8m0fnu;
+  return from->kind == 'u' && (packed || (dtype_is_float(to) && from->size <= 2));
+}
+
 bool tensor_cast(const CastSource *from, const void *src, const SimTensor *to, const char *what, Diag *d) {
-  bool same = from->dtype == to->dtype || (from->kind == 'V' && from->size == dtype_bytes(to->dtype));
+  bool same = from->dtype == to->dtype || is_raw(from, to->dtype);
   bool packed = dtype_info[to->dtype].cls == DC_PACK || to->dtype == DT_float8_e8m0fnu;
   bool from_packed = from->dtype != DT_none && dtype_info[from->dtype].cls == DC_PACK;
   if (same && to->dtype == DT_bool_) {
     to_bools(from, src, to);
-  } else if (same || (packed && from->kind == 'u' && from->size == dtype_bytes(to->dtype))) {
+  } else if (same) {
     memcpy(to->data, src, (size_t)tensor_bytes(to));
   } else if (packed || from_packed || from->kind == 'V') {
     return DIAG(d, cast_kind, what, from->size, dtype_name(to->dtype));

@@ -122,6 +122,8 @@ static int unknown_attribute(lua_State *L, const char *key) {
   }
   names[n] = NULL;
   const char *near = diag_nearest(key, names);
+  char clip[TEXT_CLIP + 4];
+  key = lang_clip(L, 2, clip);
   return LANG_HERE(L, no_such_name, "NkiTensor", key, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 

@@ -32,7 +32,8 @@ static int token_index(lua_State *L) {
       lua_pushinteger(L, tok->value);
     return 1;
   }
-  return LANG_HERE(L, no_such_name, tok->name, key, "", "", "");
+  char clip[TEXT_CLIP + 4];
+  return LANG_HERE(L, no_such_name, tok->name, text_clip(clip, key, strlen(key)), "", "", "");
 }
 
 static int token_tostring(lua_State *L) {
@@ -158,7 +159,8 @@ static int strict_missing(lua_State *L) {
     names[n] = NULL;
     near = diag_nearest(key, names);
   }
-  char hint[96] = "";
+  char hint[96] = "", clip[TEXT_CLIP + 4];
+  if (lua_type(L, 2) == LUA_TSTRING) key = lang_clip(L, 2, clip);
   if (near) snprintf(hint, sizeof hint, "; did you mean %s.", module);
   return LANG_HERE(L, no_such_name, module, key, hint, near ? near : "", near ? "?" : "");
 }

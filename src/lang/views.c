@@ -200,12 +200,14 @@ static int tile_slice(Call *call) {
   int64_t size = t->dim[d].count, start = lang_check_int(L, 3, func, "start"), end = lang_check_int(L, 4, func, "end");
   int64_t step = lua_isnil(L, 5) ? 1 : lang_check_int(L, 5, func, "step");
   if (step < 1) LANG_HERE(L, bind_value, func, "step", "below 1", "a slice moves forward");
+  char what[96], limit[128], of[DESCRIBE];
+  snprintf(what, sizeof what, "slice [%lld, %lld) of axis %d", (long long)start, (long long)end, d);
   if (start < 0) start += size;
   if (end < 0) end += size;
   if (start < 0 || start >= end || end > size) {
-    char what[96], limit[64], of[DESCRIBE];
-    snprintf(what, sizeof what, "slice [%lld, %lld) of axis %d", (long long)start, (long long)end, d);
-    snprintf(limit, sizeof limit, "axis %d has %lld elements", d, (long long)size);
+    bool empty = start >= end && start >= 0 && start <= size && end >= 0;
+    snprintf(limit, sizeof limit, "%saxis %d has %lld elements",
+             empty ? "it is empty, its stop must be above its start; " : "", d, (long long)size);
     LANG_HERE(L, tensor_access_out_of_bound, what, lang_describe(L, 1, of, sizeof of), limit);
   }
   return result(call,

@@ -105,8 +105,14 @@ bool say_unwritten(Sim *s, const Acc *a, int64_t missing, const int64_t first_la
 bool say_register(Sim *s, uint32_t buf) {
   if (said(s, SAY_UNWRITTEN)) return true;
   Text t;
-  begin(s, &t);
-  text_printf(&t, " reads register '%s', which was never written", s->f->bufs[buf]->name);
+  const char *name = s->f->bufs[buf]->name;
+  if (s->ins->op == CORE_reg_read) {
+    text_init(&t, s->alloc);
+    text_printf(&t, "register '%s' is read, which was never written", name);
+  } else {
+    begin(s, &t);
+    text_printf(&t, " reads register '%s', which was never written", name);
+  }
   return say(s, s->ins->loc, &t, true);
 }
 

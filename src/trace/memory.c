@@ -55,6 +55,8 @@ static bool join_shared(Trace *t, const IrBuf *b) {
   uint32_t k = i->nown;
   if (!arena_push(&i->arena, i->own, i->capown, i->nown)) return tr_oom(t);
   i->own[i->nown++] = b->id;
+  if (t->program > 0 && k == i->nshared)
+    return DIAG(t->d, spmd_allocation_more, t->spec.func_name, (long long)t->program, b->name, k + 1, k);
   if (k == i->nshared) {
     if (!arena_push(&i->arena, i->shared, i->capshared, i->nshared)) return tr_oom(t);
     TrShared *s = &i->shared[i->nshared++];

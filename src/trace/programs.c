@@ -43,6 +43,9 @@ bool tr_return(Trace *t, const IrTile *const *outputs, uint32_t n, bool is_seque
 /* All programs return the same outputs; the first one's are kept. */
 static bool join_outputs(Trace *t) {
   TrImpl *i = impl(t);
+  if (i->nown < i->nshared)
+    return DIAG(t->d, spmd_allocation_fewer, t->spec.func_name, i->shared[i->nown].name, (long long)t->program, i->nown,
+                i->nshared);
   if (!i->has_outs) {
     i->has_outs = true;
     for (uint32_t k = 0; k < i->nmine; k++) {
