@@ -47,11 +47,11 @@ describe("nkilua", function()
       return (build.run(args).err:sub(1, #red))
     end
     assert.equal(red, starts {"run", "none.lua", "--color", "always"})
-    assert.equal(red, starts {"run", "none.lua", env = "FORCE_COLOR=1"})
+    assert.equal(red, starts {"run", "none.lua", env = "NO_COLOR= FORCE_COLOR=1"})
     assert.equal(red, starts {"run", "none.lua", "--color=always", env = "NO_COLOR=1"})
     assert.not_equal(red, starts {"run", "none.lua"})
     assert.not_equal(red, starts {"run", "none.lua", env = "NO_COLOR=1 FORCE_COLOR=1"})
-    assert.not_equal(red, starts {"run", "none.lua", "--color=never", env = "FORCE_COLOR=1"})
+    assert.not_equal(red, starts {"run", "none.lua", "--color=never", env = "NO_COLOR= FORCE_COLOR=1"})
   end)
 end)
 

@@ -84,7 +84,7 @@ local kernels = {
     end)]]},
 }
 
-describe("printed IR, read by mlir-opt:", function()
+describe("printed IR, read by mlir-opt: #mlir", function()
   local function needs_mlir_opt(name, body)
     it(name, function()
       if not mlir_opt then

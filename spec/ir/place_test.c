@@ -245,11 +245,15 @@ static void fragmentation_is_repaired_when_it_can_be(void **state) {
   fix_close(&x);
 }
 
+static int64_t rnd(uint64_t *seed, int n) {
+  *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+  return (int64_t)((*seed >> 33) % (uint64_t)n);
+}
+
 /* Random programs: whatever is placed does not overlap while alive, starts aligned and lies inside the partition. */
 static void random_programs_never_overlap(void **state) {
   (void)state;
   uint64_t seed = 42;
-#define RND(n) (seed = seed * 6364136223846793005u + 1442695040888963407u, (int64_t)((seed >> 33) % (uint64_t)(n)))
   int placed = 0;
   for (int round = 0; round < 300; round++) {
     Fix x;
@@ -257,10 +261,10 @@ static void random_programs_never_overlap(void **state) {
     IrBuf *b[40];
     int n = 0;
     while (n < 40) {
-      bool psum = RND(3) == 0;
-      b[n++] = psum ? PSUM(&x, bfloat16, NULL, 1 + RND(128), 1 + RND(2000))
-                    : SBUF(&x, uint8, NULL, 1 + RND(128), 1 + RND(60000));
-      for (int k = (int)RND(3); k > 0; k--) use(&x, b[n - 1 - RND(n < 4 ? n : 4)]);
+      bool psum = rnd(&seed, 3) == 0;
+      int64_t parts = 1 + rnd(&seed, 128), size = 1 + rnd(&seed, psum ? 2000 : 60000);
+      b[n++] = psum ? PSUM(&x, bfloat16, NULL, parts, size) : SBUF(&x, uint8, NULL, parts, size);
+      for (int k = (int)rnd(&seed, 3); k > 0; k--) use(&x, b[n - 1 - rnd(&seed, n < 4 ? n : 4)]);
     }
     uint32_t first[40], last[40];
     ir_lifetimes(x.f, first, last);
