@@ -7,35 +7,13 @@ local nd = require "nki.ndarray"
 local testing = require "nki.testing"
 local build = require "spec.support.build"
 local raises = require "spec.support.raises"
+local small = require "spec.support.small"
 local trip = require "spec.support.trip"
 
 local equal = testing.assert_equal
 local NAN, INF = 0 / 0, math.huge
 
--- A kernel for trn1 and what its body computes, stored: body(tiles...) returns tiles.
-local function jit(body, target)
-  return nki.jit(body, {platform_target = target or "trn1", func_name = "k"})
-end
-
-local function output(like, dtype)
-  return nl.ndarray(like.shape, dtype or like.dtype, {buffer = nl.shared_hbm})
-end
-
-local function returned(tile)
-  local out = output(tile)
-  nl.store(out, tile)
-  return out
-end
-
--- One kernel of two loaded operands.
-local function apply(f, a, b)
-  local one = jit(function(x) return returned(f(nl.load(x))) end)
-  local two = jit(function(x, y) return returned(f(nl.load(x), nl.load(y))) end)
-  if b then
-    return trip.run(two, a, b)
-  end
-  return trip.run(one, a)
-end
+local jit, returned, apply = small.jit, small.returned, small.apply
 
 -- The script as a file of its own, run by the program: stdout, stderr and status.
 local function script(text, ...)
