@@ -28,7 +28,7 @@ static void shapes(void **state) {
   assert_null(tr_ndarray(x.t, &s));
   assert_fails(&x, tensor_too_big, "'t'");
   assert_null(tensor(&x, SP_psum, DT_float32, 129, 1));
-  assert_fails(&x, tensor_partitions, "129 partitions");
+  assert_fails(&x, num_partition_exceed_arch_limit, "129 partitions");
   assert_null(tensor(&x, SP_sbuf, DT_float8_e8m0fnu, 4, 4));
   assert_fails(&x, tensor_dtype_gen, "float8_e8m0fnu");
   bench_close(&x);

@@ -115,6 +115,18 @@ void diag_note(Diag *d, const char *fmt, ...) {
   va_end(ap);
 }
 
+void diag_prefix(Diag *d, const char *name) {
+  Text whole;
+  text_init(&whole, d->message.alloc);
+  text_printf(&whole, "%s: %s", name, diag_message(d));
+  if (!whole.oom) {
+    text_clear(&d->message);
+    text_add(&d->message, text_str(&whole), whole.len);
+    if (d->message.oom) d->id = ERR_nomem;
+  }
+  text_free(&whole);
+}
+
 void diag_at(Diag *d, const char *file, int line) {
   if (d->line != 0 || d->file[0] != '\0') return;
   size_t n = strlen(file), room = sizeof d->file - 1;

@@ -60,6 +60,8 @@ bool diag_failf(Diag *d, ErrId id, const char *fmt, ...) __attribute__((format(p
 #define DIAG(d, id, ...) diag_failf((d), ERR_##id, FMT_##id, __VA_ARGS__)
 #define DIAG0(d, id) diag_failf((d), ERR_##id, "%s", FMT_##id) /* for messages without arguments */
 void diag_note(Diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The message becomes "name: message". */
+void diag_prefix(Diag *d, const char *name);
 void diag_at(Diag *d, const char *file, int line); /* keeps the first location given */
 const char *err_name(ErrId id);                    /* "err_..." */
 ErrStatus err_status(ErrId id);

@@ -27,6 +27,15 @@ int lang_row_call(lua_State *L);                               /* upvalues: cont
 int lang_row_enter(lua_State *L, LangCtx *c, const LRow *row); /* the same, arguments on the stack from 1 */
 int lang_row_body(lua_State *L, LangCtx *c, const LRow *row);  /* the same with the slots already bound (operators) */
 void lang_push_row(lua_State *L, LangCtx *c, const LRow *row);
+/* The C functions behind nl, nisa and NkiTensor, so that the stack tells which of them the user called (caller.c). */
+int lang_row_operator(lua_State *L); /* of tiles; upvalues: context, row */
+int lang_token_call(lua_State *L);
+int lang_defined_call(lua_State *L);          /* upvalue 2 begins with its BindSpec */
+int lang_nisa_call(lua_State *L);             /* upvalue 2: the row of ops.def */
+const char *lang_nisa_name(const OpInfo *op); /* "nisa.iota" */
+/* Puts the name of the function that the user called before a message that does not begin with it: the fault may lie in
+   something that function is made of. */
+void lang_name_caller(lua_State *L, LangCtx *c, Diag *d);
 
 /* The userdata at i if its metatable is mt (an address from LangCtx). */
 static inline void *lang_test(lua_State *L, int i, const void *mt) {
@@ -50,10 +59,13 @@ static inline LToken *lang_token_at(lua_State *L, int i) { return lang_tagged(L,
 static inline LIndex *lang_index_at(lua_State *L, int i) { return lang_tagged(L, i, LANG_INDEX, sizeof(LIndex)); }
 static inline LangCtx *lang_upctx(lua_State *L) { return lua_touserdata(L, lua_upvalueindex(1)); }
 
+/* Is this chunk of our own Lua half? */
+bool lang_own_source(const char *source);
 void lang_locate_fast(lua_State *L, LangCtx *c, Trace *t);
 /* The live session; raises err_nki_api_outside_of_nki_kernel naming func. Does not locate. */
 Trace *lang_need_trace(lua_State *L, LangCtx *c, const char *func);
-/* The tile of a userdata, if it belongs to the running program; else raises, naming tile, its kernel and its line. */
+/* The tile of a userdata, if it belongs to the running program; else raises, naming tile, its kernel and its line.
+   param NULL: the tensor itself, not a parameter. */
 const IrTile *lang_live(lua_State *L, LangCtx *c, const LTile *t, const char *func, const char *param);
 void lang_new_tile(lua_State *L, LangCtx *c, const IrTile *tile); /* lang_push_tile with the context at hand */
 void lang_push_index(lua_State *L, LangCtx *c, LIndex v);         /* fills in the serial */

@@ -1,6 +1,7 @@
 /* drive.c -- room lang: the re-execution driver. specialize_and_call opens a session, calls the kernel function once
    per program of the grid with placeholder tensors, and turns what it returns into outputs. The call is protected:
    whatever the body raises reaches the caller of the kernel unchanged, and the trace stack is as before. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +47,9 @@ static const IrTile *returned_tile(lua_State *L, const DriveRun *run, int i, int
   char got[DESCRIBE];
   const LTile *t = lang_to_tile(L, i);
   if (!t) LANG_FAIL(L, kernel_return, run->call->r.func_name, k, lang_describe(L, i, got, sizeof got));
-  return lang_live(L, run->call->c, t, run->call->r.func_name, "return value");
+  char name[160];
+  snprintf(name, sizeof name, "kernel %.100s: return value %d", run->call->r.func_name, k);
+  return lang_live(L, run->call->c, t, name, NULL);
 }
 
 /* A plain list or an nki.tuple, alone, is a sequence as several values are: its items take its place. */

@@ -19,19 +19,31 @@ typedef struct Defined {
   BindSpec spec;
   const char *names[16];
   bool required[16];
-  bool tile; /* the first argument is one: it is called x or data */
+  uint32_t tiles; /* the parameters that are one, by their names */
 } Defined;
 
-static int defined_call(lua_State *L) {
+int lang_defined_call(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   const Defined *d = lua_touserdata(L, lua_upvalueindex(2));
   if (!c->trace) lang_need_trace(L, c, d->spec.func);
   lang_bind(L, &d->spec);
-  if (d->tile && !lang_tile_at(L, 1)) lang_kind_error(L, 1, d->spec.func, d->spec.names[0], "a tile");
+  for (uint32_t left = d->tiles; left; left &= left - 1) {
+    int k = __builtin_ctz(left);
+    const LTile *t = lang_tile_at(L, k + 1);
+    if (!t) lang_kind_error(L, k + 1, d->spec.func, d->spec.names[k], "a tile");
+    lang_live(L, c, t, d->spec.func, d->spec.names[k]);
+  }
   lua_pushvalue(L, lua_upvalueindex(3));
   lua_insert(L, 1);
   lua_call(L, d->spec.n, 1);
   return 1;
+}
+
+static bool is_tile(const char *param) {
+  static const char *const names[] = {"x", "data", "w", "indices"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+    if (strcmp(names[k], param) == 0) return true;
+  return false;
 }
 
 static int half_define(lua_State *L) {
@@ -43,13 +55,13 @@ static int half_define(lua_State *L) {
     d->names[k] = luaL_checkstring(L, -1);
     lua_pop(L, 1);
     d->required[k] = k < luaL_checkinteger(L, 3);
+    d->tiles |= (uint32_t)is_tile(d->names[k]) << k;
   }
   for (int k = 1; k <= (int)lua_rawlen(L, 4); k++) {
     lua_rawgeti(L, 4, k);
     d->spec.list_mask |= 1u << (luaL_checkinteger(L, -1) - 1);
     lua_pop(L, 1);
   }
-  d->tile = d->spec.n > 0 && (strcmp(d->names[0], "x") == 0 || strcmp(d->names[0], "data") == 0);
   lua_pushvalue(L, 1); /* the strings live as long as the userdata */
   lua_setiuservalue(L, -2, 1);
   lua_pushvalue(L, 2);
@@ -57,7 +69,7 @@ static int half_define(lua_State *L) {
   lua_pushlightuserdata(L, lang_upctx(L));
   lua_insert(L, -2);
   lua_pushvalue(L, 5);
-  lua_pushcclosure(L, defined_call, 3);
+  lua_pushcclosure(L, lang_defined_call, 3);
   return 1;
 }
 

@@ -44,6 +44,7 @@ typedef struct LangCtx {
   const void *mt_tile, *mt_index, *mt_token, *mt_shape, *mt_ds; /* metatables, kept by the registry; NULL until made */
   struct LSession *session; /* what the tiles of the running program refer to (tile.c) */
   struct Where *where;      /* cache of lang_locate (where.c) */
+  const struct LRow *row;   /* entered last; tells which function a token's call is (caller.c) */
   const Artifact *held;     /* between making it and pushing its userdata: an error in between would lose it */
   bool host_known;          /* what the machine itself says the target is; read when first needed */
   bool host_fallback;

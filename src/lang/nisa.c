@@ -23,7 +23,8 @@ static const char *const full_names[OP_count] = {
 #define R(...)
 #include "ops.def"
 };
-static const char *func_name(const Binding *b) { return full_names[b->op - op_info]; }
+const char *lang_nisa_name(const OpInfo *op) { return full_names[op - op_info]; }
+static const char *func_name(const Binding *b) { return lang_nisa_name(b->op); }
 
 static int wrong(const Binding *b, int i, const char *param, const char *want) {
   return lang_kind_error(b->L, i, func_name(b), param, want);
@@ -288,7 +289,7 @@ static void bind(Binding *b) {
   }
 }
 
-static int nisa_call(lua_State *L) {
+int lang_nisa_call(lua_State *L) {
   Binding b;
   b.L = L;
   b.c = lang_upctx(L);
@@ -340,7 +341,7 @@ int lang_open_nisa(lua_State *L) {
     if (strcmp(op_info[op].dialect, "nisa") != 0) continue; /* the simulator's own: reached through nl */
     lua_pushlightuserdata(L, c);
     lua_pushlightuserdata(L, (void *)(uintptr_t)&op_info[op]);
-    lua_pushcclosure(L, nisa_call, 2);
+    lua_pushcclosure(L, lang_nisa_call, 2);
     lua_setfield(L, -2, op_info[op].name);
   }
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {

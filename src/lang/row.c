@@ -5,6 +5,7 @@
 
 int lang_row_body(lua_State *L, LangCtx *c, const LRow *row) {
   Call call = {L, c, row, c->trace};
+  c->row = row;
   if (!call.t && !row->anywhere) lang_need_trace(L, c, row->bind.func);
   if (call.t) lang_locate_fast(L, c, call.t);
   return row->body(&call);
@@ -12,6 +13,7 @@ int lang_row_body(lua_State *L, LangCtx *c, const LRow *row) {
 
 int lang_row_enter(lua_State *L, LangCtx *c, const LRow *row) {
   const BindSpec *b = &row->bind;
+  c->row = row;
   int top = lua_gettop(L);
   bool plain = top <= b->n && (top == 0 || lua_type(L, top) != LUA_TTABLE);
   for (int i = top; plain && i < b->n; i++) plain = !b->required[i];

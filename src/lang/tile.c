@@ -92,7 +92,9 @@ static int stale(lua_State *L, const LTile *t, const char *func, const char *par
     snprintf(name, sizeof name, "%s", s->block + e.name);
     if (e.line) snprintf(place, sizeof place, " (made at %s:%d)", s->block + e.file, e.line);
   }
-  return LANG_HERE(L, tile_stale, func, param, name, kernel, place);
+  char what[80] = "the tensor";
+  if (param) snprintf(what, sizeof what, "parameter '%.60s'", param);
+  return LANG_HERE(L, tile_stale, func, what, name, kernel, place);
 }
 
 const IrTile *lang_live(lua_State *L, LangCtx *c, const LTile *t, const char *func, const char *param) {
@@ -163,7 +165,7 @@ static int tile_index(lua_State *L) {
     if ((key[0] >= 'a' && key[0] <= 'z') || (key[0] >= 'A' && key[0] <= 'Z') || key[0] == '_')
       return unknown_attribute(L, key);
   }
-  const IrTile *tile = lang_live(L, c, t, "index", "tensor");
+  const IrTile *tile = lang_live(L, c, t, "index", NULL);
   push_view(L, c, keyed(L, c, tile));
   return 1;
 }
@@ -175,7 +177,7 @@ static int tile_newindex(lua_State *L) {
     const char *key = lua_tostring(L, 2);
     if ((key[0] >= 'a' && key[0] <= 'z') || key[0] == '_') return LANG_HERE(L, read_only, "a tensor's attribute");
   }
-  const IrTile *tile = lang_live(L, c, t, "assignment", "tensor");
+  const IrTile *tile = lang_live(L, c, t, "assignment", NULL);
   nl_assign(L, c, keyed(L, c, tile), 3);
   return 0;
 }
@@ -197,15 +199,9 @@ static int tile_len(lua_State *L) {
 }
 
 /* Operators: upvalue 2 is the row of nl.def. */
-static int tile_binary(lua_State *L) {
+int lang_row_operator(lua_State *L) {
   const LRow *row = lua_touserdata(L, lua_upvalueindex(2));
-  lua_settop(L, row->bind.n);
-  return lang_row_body(L, lang_upctx(L), row);
-}
-
-static int tile_unary(lua_State *L) {
-  const LRow *row = lua_touserdata(L, lua_upvalueindex(2));
-  lua_settop(L, 1);
+  lua_settop(L, row->bind.required[1] ? 2 : 1); /* Lua gives an unary operator its operand twice */
   lua_settop(L, row->bind.n);
   return lang_row_body(L, lang_upctx(L), row);
 }
@@ -223,10 +219,9 @@ static void set_operators(lua_State *L, LangCtx *c) {
              {"__bnot", "invert"}};
   for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
     const LRow *row = nl_row(ops[k].row);
-    bool unary = strcmp(ops[k].event, "__unm") == 0 || strcmp(ops[k].event, "__bnot") == 0;
     lua_pushlightuserdata(L, c);
     lua_pushlightuserdata(L, (void *)(uintptr_t)row);
-    lua_pushcclosure(L, unary ? tile_unary : tile_binary, 2);
+    lua_pushcclosure(L, lang_row_operator, 2);
     lua_setfield(L, -2, ops[k].event);
   }
   static const char *const none[][2] = {{"__idiv", "//"}, {"__concat", ".."}};

@@ -7,10 +7,11 @@
 const char LANG_TOKEN[] = "NkiToken";
 static const char token_table; /* registry: name -> token, so that a module opened twice has the same tokens */
 
-static int token_call(lua_State *L) {
+int lang_token_call(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   const LToken *tok = lang_token_at(L, 1);
   if (!tok) return luaL_argerror(L, 1, "a token expected");
+  c->row = NULL;
   if (tok->call < 0) return LANG_HERE(L, token_call, tok->name);
   lua_remove(L, 1);
   return lang_row_enter(L, c, &nl_rows[tok->call]);
@@ -48,7 +49,7 @@ static int token_frozen(lua_State *L) {
 }
 
 static void token_metatable(lua_State *L, LangCtx *c) {
-  static const luaL_Reg meta[] = {{"__call", token_call},
+  static const luaL_Reg meta[] = {{"__call", lang_token_call},
                                   {"__index", token_index},
                                   {"__newindex", token_frozen},
                                   {"__tostring", token_tostring},

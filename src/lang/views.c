@@ -60,7 +60,12 @@ int tile_attribute(lua_State *L, LangCtx *c, const LTile *lt, int what) {
   if (what == AT_dtype) return lua_pushstring(L, dtype_name(lt->dtype)), 1;
   if (what == AT_buffer) return lang_push_space(L, c, lt->space), 1;
   if (what == AT_itemsize) return lua_pushinteger(L, dtype_bytes(lt->dtype)), 1;
-  const IrTile *t = lang_live(L, c, lt, "attribute", "tensor");
+  static const char *const names[] = {
+      "NkiTensor",
+#define AT(name, doc) "NkiTensor." #name,
+#include "tile.def"
+  };
+  const IrTile *t = lang_live(L, c, lt, names[what], NULL);
   switch (what) {
     case AT_shape:
       for (int d = 0; d < t->rank; d++) shape[d] = t->dim[d].count;

@@ -36,7 +36,7 @@ static struct Where *cache(lua_State *L, LangCtx *c) {
 }
 
 /* Chunks of our own Lua half are named "=nki/..." or "@nki/..."; the kernel library is not ours in this sense. */
-static bool own_source(const char *s) {
+bool lang_own_source(const char *s) {
   if ((s[0] != '=' && s[0] != '@') || strncmp(s + 1, "nki/", 4) != 0) return false;
   return strncmp(s + 5, "nki.kernels.", 12) != 0;
 }
@@ -81,7 +81,7 @@ static int collect(lua_State *L, LangCtx *c, struct Where *w, bool *same) {
       }
       continue;
     }
-    if (own_source(ar.source)) continue;
+    if (lang_own_source(ar.source)) continue;
     Frame *f = &w->frame[n];
     if (n >= w->n || f->source != ar.source || f->line != ar.currentline || f->tail != (ar.istailcall != 0)) {
       *same = false;
@@ -158,6 +158,7 @@ int lang_raise_here(lua_State *L, Diag *d) {
     lang_locate_fast(L, c, c->trace);
     ir_diag_where(c->trace->m, c->trace->loc, c->trace->iter, d);
   }
+  if (c->trace) lang_name_caller(L, c, d);
   return lang_raise(L, d);
 }
 

@@ -8,47 +8,6 @@ static const IrTile *no_tile(bool failed) {
   return NULL;
 }
 
-/* Rank, sizes and total. what: "sbuf", ... */
-static bool check_shape(Trace *t, const IrBufSpec *s) {
-  const char *name = s->name ? s->name : "tensor";
-  int least = space_on_chip(s->space) ? 2 : 1;
-  int64_t total = dtype_bytes(s->dtype);
-  if (s->rank < least || s->rank > IR_MAX_RANK)
-    return DIAG(t->d, tensor_rank, name, space_name(s->space), least, IR_MAX_RANK, s->rank);
-  for (int d = 0; d < s->rank; d++) {
-    if (s->shape[d] < 1) return DIAG(t->d, tensor_size, d, name, (long long)s->shape[d]);
-    if (__builtin_mul_overflow(total, s->shape[d], &total) || total > INT64_MAX / 4)
-      return DIAG(t->d, tensor_too_big, name);
-  }
-  if (space_on_chip(s->space) && s->shape[0] > 128)
-    return DIAG(t->d, tensor_partitions, name, (long long)s->shape[0], space_name(s->space));
-  if (dtype_info[s->dtype].gen > chip_of(t->m->target)->gen)
-    return DIAG(t->d, tensor_dtype_gen, name, dtype_name(s->dtype), (int)dtype_info[s->dtype].gen,
-                target_name(t->m->target));
-  return true;
-}
-
-/* Where an access may start: all partitions, halves, quadrants. */
-static int64_t start_step(int64_t parts) { return parts > 64 ? 128 : parts > 32 ? 64 : 32; }
-
-static bool check_address(Trace *t, const IrBufSpec *s) {
-  const ChipInfo *chip = chip_of(t->m->target);
-  const char *name = s->name ? s->name : "tensor";
-  int64_t bytes = dtype_bytes(s->dtype), have = s->space == SP_psum ? chip->psum_bytes : chip->sbuf_physical;
-  int64_t bank = chip->psum_bytes / chip->psum_banks;
-  if (!space_on_chip(s->space)) return DIAG(t->d, address_space, name, space_name(s->space));
-  for (int d = 1; d < s->rank; d++) bytes *= s->shape[d];
-  if (s->part < 0 || s->part + s->shape[0] > 128 || s->part % start_step(s->shape[0]) != 0)
-    return DIAG(t->d, address_partition, name, (int)s->part, (long long)s->shape[0]);
-  if (s->byte < 0 || s->byte > have - bytes)
-    return DIAG(t->d, address_byte, name, (long long)s->byte, (long long)bytes, space_name(s->space), (long long)have);
-  if (s->space == SP_psum && s->byte % bank != 0)
-    return DIAG(t->d, address_bank, name, (long long)s->byte, (long long)bank);
-  if (s->byte % dtype_bytes(s->dtype) != 0)
-    return DIAG(t->d, address_align, name, (long long)s->byte, (long long)dtype_bytes(s->dtype));
-  return true;
-}
-
 /* The k-th shared_hbm allocation of every program is one tensor. */
 static bool join_shared(Trace *t, const IrBuf *b) {
   TrImpl *i = impl(t);
@@ -99,7 +58,7 @@ static bool append_alloc(Trace *t, const IrBuf *b) {
 }
 
 const IrTile *tr_ndarray(Trace *t, const IrBufSpec *spec) {
-  if (!check_shape(t, spec) || (spec->has_address && !check_address(t, spec))) return no_tile(tr_fail_here(t));
+  if (!ir_check_spec(t->m, spec, t->d)) return no_tile(tr_fail_here(t));
   IrBufSpec s = *spec;
   s.kind = BUF_ALLOC;
   IrBuf *b = new_buffer(t, &s);
@@ -109,8 +68,11 @@ const IrTile *tr_ndarray(Trace *t, const IrBufSpec *spec) {
 }
 
 const IrTile *tr_constant(Trace *t, const IrBufSpec *spec) {
+  IrBufSpec s = *spec;
+  s.kind = BUF_CONST;
+  s.space = SP_shared_hbm;
   int64_t bytes = dtype_bytes(spec->dtype);
-  if (!check_shape(t, spec)) return no_tile(tr_fail_here(t));
+  if (!ir_check_spec(t->m, &s, t->d)) return no_tile(tr_fail_here(t));
   for (int d = 0; d < spec->rank; d++) bytes *= spec->shape[d];
   for (uint32_t k = 0; k < t->f->nbufs; k++) {
     const IrBuf *b = t->f->bufs[k];
@@ -118,9 +80,6 @@ const IrTile *tr_constant(Trace *t, const IrBufSpec *spec) {
     for (int d = 0; same && d < b->rank; d++) same = b->shape[d] == spec->shape[d];
     if (same && memcmp(b->data, spec->data, (size_t)bytes) == 0) return ir_whole(t->f, b->id);
   }
-  IrBufSpec s = *spec;
-  s.kind = BUF_CONST;
-  s.space = SP_shared_hbm;
   s.data = arena_alloc(&t->m->arena, (size_t)bytes);
   if (!s.data) return no_tile(tr_oom(t));
   memcpy((void *)(uintptr_t)s.data, spec->data, (size_t)bytes);
