@@ -92,7 +92,7 @@ return {
       local t = sb({4, 8}, nl.int32)
       nisa.tensor_tensor {dst = t, data1 = t, data2 = t, op = nl.bitwise_and, engine = nisa.engine.gpsimd}
     end},
-    {"err_bitvec_dtype", "bitwise_or takes integer tiles of one width, and dst is", rule = "bitvec_int",
+    {"err_bitvec_dtype", "bitwise_or takes integer tiles of one width, and data1 is", rule = "bitvec_int",
      function() nisa.tensor_tensor(sb {4, 8}, sb {4, 8}, sb {4, 8}, nl.bitwise_or) end},
     {"err_bitvec_dtype", "data2 is", rule = "bitvec_int", function()
       nisa.tensor_tensor(sb({4, 8}, nl.int32), sb({4, 8}, nl.uint32), sb({4, 8}, nl.int16), nl.bitwise_or)

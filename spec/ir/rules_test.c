@@ -241,8 +241,8 @@ static void operators_and_their_operands(void **state) {
   REFUSE(&x, ins, operator_class, "op0 add and op1 bitwise_or");
   REFUSE(&x, ts(&x, t.a, t.b, ALU_add, VB(&x, t.half)), column_expected, "operand0", "(P,1)", "half[64,512]");
   REFUSE(&x, ts(&x, t.a, t.b, ALU_add, VB(&x, t.icol)), unsupported_dtype, "operand0", "icol[128,1] int32", "float32");
-  REFUSE(&x, ts(&x, t.a, t.b, ALU_bitwise_and, VN(1)), bitvec_dtype, "bitwise_and", "a[128,512] float32");
-  REFUSE(&x, ts(&x, t.i32, t.i16, ALU_bitwise_and, VN(1)), bitvec_dtype, "data is i16[128,512] int16");
+  REFUSE(&x, ts(&x, t.a, t.b, ALU_bitwise_and, VN(1)), bitvec_dtype, "bitwise_and", "b[128,512] float32");
+  REFUSE(&x, ts(&x, t.i32, t.i16, ALU_bitwise_and, VN(1)), bitvec_dtype, "dst is i32[128,512] int32");
   accept(&x, ts(&x, t.i32, t.u32, ALU_bitwise_and, VN(4294967295.0)));
   accept(&x, ts(&x, t.i32, t.i32, ALU_left_shift, VB(&x, t.icol)));
   REFUSE(&x, ts(&x, t.i16, t.i16, ALU_left_shift, VB(&x, t.icol)), unsupported_dtype, "operand0", "as wide as data");
