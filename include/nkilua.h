@@ -379,7 +379,8 @@ typedef enum nkl_format {
   NKL_FMT_BACKEND_CONFIG = 1, /* base64, one line */
   NKL_FMT_CONFIG_JSON = 2,    /* the same, decoded and indented */
   NKL_FMT_HLO = 3,            /* HLO text */
-  NKL_FMT_STABLEHLO = 4
+  NKL_FMT_STABLEHLO = 4,
+  NKL_FMT_HLO_PROTO = 5 /* binary xla.HloModuleProto */
 } nkl_format;
 NKL_API NKL_NODISCARD nkl_status nkl_program_render(const nkl_program *p, nkl_format f, nkl_buf *out,
                                                     nkl_error_buf *err);

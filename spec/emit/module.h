@@ -13,13 +13,14 @@
 #include "trace.h"
 
 typedef struct Plan {
-  const char *name;   /* kernel */
-  const char *arg[2]; /* operands, f32 [4,8] and bf16 [4,8] */
-  int fresh;          /* outputs the kernel allocates: copies of operand 0 */
-  int returned[3];    /* outputs: operand i as i, fresh tensor i as 10 + i; ends with -1 */
-  bool sequence;      /* returned as a list */
-  bool constant;      /* fresh tensor 0 is a copy of a constant [2,2] bf16 instead */
-  bool write_operand; /* operand 0 is stored to */
+  const char *name;       /* kernel */
+  const char *arg[2];     /* operands, f32 [4,8] and bf16 [4,8] */
+  int fresh;              /* outputs the kernel allocates: copies of operand 0 */
+  int returned[3];        /* outputs: operand i as i, fresh tensor i as 10 + i; ends with -1 */
+  bool sequence;          /* returned as a list */
+  bool constant;          /* fresh tensor 0 is a copy of a constant [2,2] bf16 instead */
+  const IrBufSpec *table; /* that constant, when it is another one */
+  bool write_operand;     /* operand 0 is stored to */
   Target target;
   bool fallback;
   int ngrid;
@@ -59,7 +60,7 @@ static inline void plan_program(Trace *t, const Plan *p) {
                       .shape = small,
                       .name = "table",
                       .data = bf16};
-    if (p->constant && i == 0) assert_non_null(src = tr_constant(t, &spec));
+    if (p->constant && i == 0) assert_non_null(src = tr_constant(t, p->table ? p->table : &spec));
     const IrBuf *b = t->f->bufs[src->buf];
     fresh[i] = plan_alloc(t, SP_shared_hbm, b->dtype, b->shape, NULL);
     const IrTile *tile = plan_alloc(t, SP_sbuf, b->dtype, b->shape, NULL);

@@ -29,6 +29,8 @@ static bool render(const Artifact *a, nkl_format f, Text *out, Diag *d) {
       return hlo_text(a, out, d);
     case NKL_FMT_STABLEHLO:
       return stablehlo_text(a, out, d);
+    case NKL_FMT_HLO_PROTO:
+      return hlo_proto(a, out, d);
     case NKL_FMT_CONFIG_JSON: {
       arena_init(&arena, out->alloc);
       const Json *v = json_parse(&arena, a->config_json, a->config_json_len, "backend_config", d);

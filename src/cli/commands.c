@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -44,12 +45,13 @@ int cmd_exec(const Options *o) {
 static nkl_format format_of(Command command, const Options *o) {
   if (command == CMD_trace) return NKL_FMT_IR;
   if (command == CMD_config) return o->decode ? NKL_FMT_CONFIG_JSON : NKL_FMT_BACKEND_CONFIG;
-  return o->as && strcmp(o->as, "stablehlo") == 0 ? NKL_FMT_STABLEHLO : NKL_FMT_HLO;
+  if (!o->as || strcmp(o->as, "hlo") == 0) return NKL_FMT_HLO;
+  return strcmp(o->as, "stablehlo") == 0 ? NKL_FMT_STABLEHLO : NKL_FMT_HLO_PROTO;
 }
 
 /* To every --output, or to standard output; a text ends in a newline. */
-static int give_text(const Options *o, nkl_ctx *c, const nkl_buf *text) {
-  int newline = text->size == 0 || text->data[text->size - 1] != '\n';
+static int give(const Options *o, nkl_ctx *c, nkl_format format, const nkl_buf *text) {
+  int newline = format != NKL_FMT_HLO_PROTO && (text->size == 0 || text->data[text->size - 1] != '\n');
   size_t n = text->size + (size_t)newline;
   char *all = malloc(n + 1);
   if (!all) {
@@ -66,12 +68,16 @@ static int give_text(const Options *o, nkl_ctx *c, const nkl_buf *text) {
 
 int cmd_text(Command command, const Options *o) {
   Specialized s;
+  nkl_format format = format_of(command, o);
   nkl_error_buf err = NKL_ERROR_BUF_INIT;
   nkl_buf text = NKL_BUF_INIT;
+  if (format == NKL_FMT_HLO_PROTO && !o->output.n && isatty(STDOUT_FILENO)) {
+    message("hlo --as proto is binary and standard output is a terminal: name a file with --output, or redirect");
+    return EXIT_USAGE;
+  }
   int status = specialize(o, 1, &s);
-  if (status == EXIT_OK && nkl_program_render(s.program, format_of(command, o), &text, &err) != NKL_OK)
-    status = fail_buf(&err);
-  if (status == EXIT_OK) status = give_text(o, s.ctx, &text);
+  if (status == EXIT_OK && nkl_program_render(s.program, format, &text, &err) != NKL_OK) status = fail_buf(&err);
+  if (status == EXIT_OK) status = give(o, s.ctx, format, &text);
   nkl_buf_free(&text);
   specialized_free(&s);
   return status;

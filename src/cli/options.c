@@ -284,7 +284,8 @@ int options_check(Command command, const Options *o) {
     return wrong(command, "seed", o->seed, "it must be an integer of at least 0 that fits 64 bits");
   if (o->grid && option_grid(o->grid, grid) < 0)
     return wrong(command, "grid", o->grid, "it must be 1 to 8 positive integers, such as 4 or 4,2");
-  if (o->as && !one_of(o->as, "hlo stablehlo")) return wrong(command, "as", o->as, "it is hlo or stablehlo");
+  if (o->as && !one_of(o->as, "hlo stablehlo proto"))
+    return wrong(command, "as", o->as, "it is hlo, stablehlo or proto");
   if (o->table && !one_of(o->table, "ops errors dtypes targets"))
     return wrong(command, "table", o->table, "it is ops, errors, dtypes or targets");
   return EXIT_OK;

@@ -92,7 +92,9 @@ const IrBuf *artifact_input(const Artifact *a, uint32_t i);
 const IrBuf *artifact_output(const Artifact *a, uint32_t k);
 int32_t artifact_alias(const Artifact *a, uint32_t output); /* operand that output k aliases, -1 when none */
 
-/* hlo.c, stablehlo.c */
+/* hlo.c, stablehlo.c, hlo_proto.c: the module around the custom-call. */
 bool hlo_text(const Artifact *a, Text *out, Diag *d);
 bool stablehlo_text(const Artifact *a, Text *out, Diag *d);
+bool hlo_proto(const Artifact *a, Text *out, Diag *d);
+int hlo_element_type(DType t); /* the number of xla.PrimitiveType */
 #endif

@@ -1,14 +1,20 @@
-/* hlo.c -- emit room: a whole HloModule around one custom-call. Names, alias rules and attribute order are those of
+/* hlo.c -- emit room: the module around a custom-call as HLO text. Names, alias rules and attribute order are those of
    XLA's own text (docs/backend-config.md, the last section). */
 #include "hlo.h"
 
-typedef struct Hlo {
-  const Artifact *a;
-  Text *out;
-  Arena arena;
-  const char *module;
-  const char *const *inputs;
-} Hlo;
+static void put_quoted(Text *out, const char *s) { /* C-escaped */
+  text_putc(out, '"');
+  for (; *s; s++) {
+    unsigned char c = (unsigned char)*s;
+    if (c == '"' || c == '\\') text_putc(out, '\\');
+    if (c < 0x20 || c == 0x7f) {
+      text_printf(out, "\\%03o", c);
+    } else {
+      text_putc(out, (char)c);
+    }
+  }
+  text_putc(out, '"');
+}
 
 static void put_dims(Text *out, const IrBuf *b) {
   text_printf(out, "%s[", dtype_info[b->dtype].hlo);
@@ -17,133 +23,96 @@ static void put_dims(Text *out, const IrBuf *b) {
 }
 
 /* With the row-major layout; a scalar has none. */
-static void put_shape(Text *out, const IrBuf *b) {
+static void put_array(Text *out, const IrBuf *b) {
   put_dims(out, b);
   for (int i = b->rank - 1; i >= 0; i--) text_printf(out, "%c%d", i == b->rank - 1 ? '{' : ',', i);
   if (b->rank) text_putc(out, '}');
 }
 
-static void put_result(const Hlo *h, void (*put)(Text *out, const IrBuf *b)) {
-  bool tuple = hlo_is_tuple(h->a);
-  if (tuple) text_putc(h->out, '(');
-  for (uint32_t k = 0; k < h->a->noutputs; k++) {
-    if (k) text_puts(h->out, ", ");
-    put(h->out, artifact_output(h->a, k));
+static void put_shape(Text *out, const HloShape *s, void (*put)(Text *out, const IrBuf *b)) {
+  if (s->tuple) text_putc(out, '(');
+  for (uint32_t k = 0; k < s->n; k++) {
+    if (k) text_puts(out, ", ");
+    put(out, s->part[k]);
   }
-  if (tuple) text_putc(h->out, ')');
+  if (s->tuple) text_putc(out, ')');
 }
 
 /* {output}: (operand, {} ...): the output index is {} exactly when the result is not a tuple. */
-static void put_aliases(const Hlo *h, const char *kind) {
-  const IrModule *m = h->a->module;
-  for (uint32_t i = 0; i < m->naliases; i++) {
-    if (i) text_puts(h->out, ", ");
-    text_putc(h->out, '{');
-    if (hlo_is_tuple(h->a)) text_int(h->out, m->aliases[i].output);
-    text_printf(h->out, "}: (%d, {}%s)", m->aliases[i].operand, kind);
+static void put_aliases(Text *out, const HloModule *h, uint32_t n, const char *kind) {
+  for (uint32_t i = 0; i < n; i++) {
+    if (i) text_puts(out, ", ");
+    text_putc(out, '{');
+    if (h->result.tuple) text_int(out, h->aliases[i].output);
+    text_printf(out, "}: (%d, {}%s)", h->aliases[i].operand, kind);
   }
 }
 
-static void put_header(const Hlo *h) {
-  const Artifact *a = h->a;
-  text_printf(h->out, "HloModule %s", h->module);
-  if (a->module->naliases) {
-    text_puts(h->out, ", input_output_alias={ ");
-    put_aliases(h, ", may-alias");
-    text_puts(h->out, " }");
+static void put_header(Text *out, const HloModule *h) {
+  text_printf(out, "HloModule %s", h->name);
+  if (h->naliases) {
+    text_puts(out, ", input_output_alias={ ");
+    put_aliases(out, h, h->naliases, ", may-alias");
+    text_puts(out, " }");
   }
-  text_puts(h->out, ", entry_computation_layout={(");
-  for (uint32_t i = 0; i < a->ninputs; i++) {
-    if (i) text_puts(h->out, ", ");
-    put_shape(h->out, artifact_input(a, i));
+  text_puts(out, ", entry_computation_layout={");
+  put_shape(out, &h->params, put_array);
+  text_puts(out, "->");
+  put_shape(out, &h->result, put_array);
+  text_puts(out, "}\n\nENTRY %main (");
+  for (uint32_t i = 0; i < h->nparams; i++) {
+    text_printf(out, "%s%s: ", i ? ", " : "", h->ins[i].name);
+    put_dims(out, h->params.part[i]);
   }
-  text_puts(h->out, ")->");
-  put_result(h, put_shape);
-  text_puts(h->out, "}\n\n");
+  text_puts(out, ") -> ");
+  put_shape(out, &h->result, put_dims);
+  text_puts(out, " {\n");
 }
 
-static void put_entry(const Hlo *h) {
-  const Artifact *a = h->a;
-  text_puts(h->out, "ENTRY %main (");
-  for (uint32_t i = 0; i < a->ninputs; i++) {
-    text_printf(h->out, "%s%s: ", i ? ", " : "", h->inputs[i]);
-    put_dims(h->out, artifact_input(a, i));
+static void put_metadata(Text *out, const HloModule *h) {
+  text_printf(out, ", metadata={op_type=\"" HLO_OP_TYPE "\" op_name=\"%s\"", h->op_name);
+  if (h->source_file) {
+    text_puts(out, " source_file=");
+    put_quoted(out, h->source_file);
+    text_printf(out, " source_line=%d", h->source_line);
   }
-  text_puts(h->out, ") -> ");
-  put_result(h, put_dims);
-  text_puts(h->out, " {\n");
-  for (uint32_t i = 0; i < a->ninputs; i++) {
-    text_printf(h->out, "  %%%s = ", h->inputs[i]);
-    put_shape(h->out, artifact_input(a, i));
-    text_printf(h->out, " parameter(%u)\n", i);
-  }
-  for (uint32_t i = 0; i < a->ntensors; i++) {
-    text_printf(h->out, "  %%constant.%u = ", i);
-    put_shape(h->out, a->tensors[i].buf);
-    text_puts(h->out, " constant(");
-    literal_put(h->out, a->tensors[i].buf, "{}");
-    text_puts(h->out, ")\n");
-  }
+  text_putc(out, '}');
 }
 
-static void put_metadata(const Hlo *h) {
-  const char *file;
-  int line;
-  text_printf(h->out, ", metadata={op_type=\"nki\" op_name=\"nkilua/%s\"", h->module);
-  if (hlo_source(h->a, &file, &line)) {
-    text_puts(h->out, " source_file=");
-    hlo_put_quoted(h->out, file);
-    text_printf(h->out, " source_line=%d", line);
+static void put_call_attributes(Text *out, const HloModule *h) {
+  text_printf(out, ", custom_call_target=\"%s\"", h->a->call_target);
+  if (h->ncall_aliases) {
+    text_puts(out, ", output_to_operand_aliasing={");
+    put_aliases(out, h, h->ncall_aliases, "");
+    text_putc(out, '}');
   }
-  text_putc(h->out, '}');
+  if (h->api_version == HLO_API_STATUS_RETURNING) text_puts(out, ", api_version=API_VERSION_STATUS_RETURNING");
+  if (h->a->has_collectives) text_puts(out, ", frontend_attributes={has_collectives=\"1\"}");
+  put_metadata(out, h);
+  text_puts(out, ", backend_config=\"");
+  text_add(out, h->a->backend_config, h->a->backend_config_len);
+  text_putc(out, '"');
 }
 
-static void put_call(const Hlo *h) {
-  const Artifact *a = h->a;
-  text_puts(h->out, hlo_is_tuple(a) ? "  %custom-call.0 = " : "  ROOT %custom-call.0 = ");
-  put_result(h, put_shape);
-  text_puts(h->out, " custom-call(");
-  const char *comma = "";
-  for (uint32_t i = 0; i < a->ninputs; i++, comma = ", ") text_printf(h->out, "%s%%%s", comma, h->inputs[i]);
-  for (uint32_t i = 0; i < a->ntensors; i++, comma = ", ") text_printf(h->out, "%s%%constant.%u", comma, i);
-  text_printf(h->out, "), custom_call_target=\"%s\"", a->call_target);
-  if (a->module->naliases) {
-    text_puts(h->out, ", output_to_operand_aliasing={");
-    put_aliases(h, "");
-    text_putc(h->out, '}');
-  }
-  text_puts(h->out, ", api_version=API_VERSION_STATUS_RETURNING");
-  if (a->has_collectives) text_puts(h->out, ", frontend_attributes={has_collectives=\"1\"}");
-  put_metadata(h);
-  text_puts(h->out, ", backend_config=\"");
-  text_add(h->out, a->backend_config, a->backend_config_len);
-  text_puts(h->out, "\"\n");
-}
-
-static void put_tuple(const Hlo *h) {
-  for (uint32_t k = 0; k < h->a->noutputs; k++) {
-    text_printf(h->out, "  %%get-tuple-element.%u = ", k);
-    put_shape(h->out, artifact_output(h->a, k));
-    text_printf(h->out, " get-tuple-element(%%custom-call.0), index=%u\n", k);
-  }
-  text_puts(h->out, "  ROOT %tuple.0 = ");
-  put_result(h, put_shape);
-  text_puts(h->out, " tuple(");
-  for (uint32_t k = 0; k < h->a->noutputs; k++) text_printf(h->out, "%s%%get-tuple-element.%u", k ? ", " : "", k);
-  text_puts(h->out, ")\n");
+static void put_instruction(Text *out, const HloModule *h, const HloIns *ins) {
+  text_printf(out, "  %s%%%s = ", ins == hlo_root(h) ? "ROOT " : "", ins->name);
+  put_shape(out, &ins->shape, put_array);
+  text_printf(out, " %s(", hlo_opcode(ins->opcode));
+  if (ins->opcode == HLO_PARAMETER) text_int(out, ins->number);
+  if (ins->opcode == HLO_CONSTANT) literal_put(out, ins->shape.part[0], "{}");
+  for (uint32_t i = 0; i < ins->noperands; i++) text_printf(out, "%s%%%s", i ? ", " : "", h->ins[ins->first + i].name);
+  text_putc(out, ')');
+  if (ins->opcode == HLO_GET_TUPLE_ELEMENT) text_printf(out, ", index=%u", (unsigned)ins->number);
+  if (ins->opcode == HLO_CUSTOM_CALL) put_call_attributes(out, h);
+  text_putc(out, '\n');
 }
 
 bool hlo_text(const Artifact *a, Text *out, Diag *d) {
-  Hlo h = {.a = a, .out = out};
-  arena_init(&h.arena, a->arena.alloc);
-  h.module = hlo_module_name(&h.arena, a);
-  h.inputs = hlo_input_names(&h.arena, a);
-  bool ok = h.module && h.inputs;
+  HloModule h;
+  bool ok = hlo_describe(&h, a);
   if (ok) {
-    put_header(&h);
-    put_entry(&h);
-    put_call(&h);
-    if (hlo_is_tuple(a)) put_tuple(&h);
+    put_header(out, &h);
+    for (uint32_t i = 0; i < h.nins; i++) put_instruction(out, &h, &h.ins[i]);
     text_puts(out, "}\n");
   }
   arena_free(&h.arena);

@@ -1,23 +1,58 @@
-/* hlo.h -- private to the emit room: names and literals that HLO and StableHLO text share. */
+/* hlo.h -- private to the emit room: the one description of the module around a custom-call, from which HLO text,
+   StableHLO and the binary HloModuleProto are printed; names and literals. */
 #ifndef NK_HLO_H
 #define NK_HLO_H
 #include "emit.h"
 
-/* "jit_<func_name>" with every byte that HLO forbids replaced. NULL when out of memory. */
-const char *hlo_module_name(Arena *arena, const Artifact *a);
-/* Names of the operands for HLO text: an operand called like an element type or a keyword gets '_'. Unique. NULL when
- * out of memory. */
-const char *const *hlo_input_names(Arena *arena, const Artifact *a);
+typedef enum HloOpcode { HLO_PARAMETER, HLO_CONSTANT, HLO_CUSTOM_CALL, HLO_GET_TUPLE_ELEMENT, HLO_TUPLE } HloOpcode;
+
+/* One tensor, or a tuple of n. */
+typedef struct HloShape {
+  const IrBuf *const *part;
+  uint32_t n;
+  bool tuple;
+} HloShape;
+
+/* Operands are the instructions [first, first + noperands). number: of the parameter, or the tuple index. */
+typedef struct HloIns {
+  HloOpcode opcode;
+  const char *name;
+  HloShape shape;
+  uint32_t first, noperands, number;
+} HloIns;
+
+enum { HLO_API_ORIGINAL = 1, HLO_API_STATUS_RETURNING = 2 };
+
+/* Parameters, constants, the custom-call and, when the result is a tuple, its elements and the tuple again. */
+typedef struct HloModule {
+  Arena arena;
+  const Artifact *a;
+  const char *name; /* "jit_<func_name>" */
+  const char *op_name;
+  const char *source_file; /* of the kernel's first instruction with a known line; NULL when there is none */
+  int source_line;
+  HloIns *ins;
+  uint32_t nins, nparams, call;
+  HloShape params, result;
+  const IrAlias *aliases; /* of the entry: may-alias */
+  uint32_t naliases, ncall_aliases;
+  int api_version;
+} HloModule;
+
+#define HLO_OP_TYPE "nki"
+
+/* Names are unique and such that XLA reads them back. False when out of memory. The caller frees h->arena. */
+bool hlo_describe(HloModule *h, const Artifact *a);
+const char *hlo_opcode(HloOpcode opcode);
+static inline const HloIns *hlo_root(const HloModule *h) { return &h->ins[h->nins - 1]; }
+
+/* A name whose foreign bytes are '_', and that is neither an element type nor a keyword of HLO text. */
+const char *hlo_name(Arena *arena, const char *prefix, const char *name);
 
 /* Elements of a constant, nested as its shape: brackets "{}" with blanks (HLO) or "[]" (MLIR dense). */
 void literal_put(Text *out, const IrBuf *b, const char *brackets);
 /* The bytes as hex digits, upper case. */
 void literal_put_hex(Text *out, const IrBuf *b);
-
-/* Where the kernel's first instruction with a known line comes from; false when none is known. */
-bool hlo_source(const Artifact *a, const char **file, int *line);
-void hlo_put_quoted(Text *out, const char *s); /* C-escaped */
-/* Number of results: "is it a tuple" follows the rule that one output is one only when it was not returned as a
- * sequence. */
-static inline bool hlo_is_tuple(const Artifact *a) { return a->noutputs != 1 || a->result_is_sequence; }
+/* Element i as an unsigned number. */
+uint64_t literal_bits(const IrBuf *b, int64_t i);
 #endif

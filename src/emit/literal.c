@@ -1,10 +1,9 @@
 /* literal.c -- emit room: constant tensors as text. */
 #include <math.h>
-#include <string.h>
 
 #include "hlo.h"
 
-static uint64_t load_bits(const IrBuf *b, int64_t i) {
+uint64_t literal_bits(const IrBuf *b, int64_t i) {
   uint64_t bits = 0;
   int64_t size = dtype_bytes(b->dtype);
   const unsigned char *p = (const unsigned char *)b->data + i * size;
@@ -12,67 +11,83 @@ static uint64_t load_bits(const IrBuf *b, int64_t i) {
   return bits;
 }
 
-static double float_of_bits(uint32_t bits) {
-  float f;
-  memcpy(&f, &bits, sizeof f);
-  return (double)f;
-}
+/* How a float is stored. has_inf: the top exponent holds infinity and NaN, else only all ones are NaN. */
+typedef struct FloatForm {
+  int ebits, mbits;
+  bool has_inf;
+} FloatForm;
 
-/* sign, exponent and mantissa of a small float; has_inf: the top exponent holds infinity and NaN. */
-static double small_float(uint64_t bits, int ebits, int mbits, bool has_inf) {
-  int bias = (1 << (ebits - 1)) - 1, top = (1 << ebits) - 1;
-  int e = (int)(bits >> mbits) & top, m = (int)(bits & ((UINT64_C(1) << mbits) - 1));
-  double sign = (bits >> (ebits + mbits)) & 1 ? -1.0 : 1.0;
-  if (e == top && has_inf) return m ? (double)NAN : sign * (double)INFINITY;
-  if (e == top && !has_inf && m == (1 << mbits) - 1) return (double)NAN;
-  return e ? sign * ldexp(1.0 + ldexp(m, -mbits), e - bias) : sign * ldexp(m, 1 - bias - mbits);
-}
-
-static double float_value(const IrBuf *b, int64_t i) {
-  uint64_t bits = load_bits(b, i);
-  switch ((int)b->dtype) {
+static FloatForm form_of(DType t) {
+  switch ((int)t) {
     case DT_bfloat16:
-      return float_of_bits((uint32_t)bits << 16);
+      return (FloatForm){8, 7, true};
     case DT_float16:
-      return small_float(bits, 5, 10, true);
+      return (FloatForm){5, 10, true};
     case DT_float8_e4m3:
-      return small_float(bits, 4, 3, true);
+      return (FloatForm){4, 3, true};
     case DT_float8_e5m2:
-      return small_float(bits, 5, 2, true);
+      return (FloatForm){5, 2, true};
     case DT_float8_e4m3fn:
-      return small_float(bits, 4, 3, false);
-    case DT_float8_e8m0fnu:
-      return bits == 0xff ? (double)NAN : ldexp(1.0, (int)bits - 127);
+      return (FloatForm){4, 3, false};
     default:
-      return float_of_bits((uint32_t)bits);
+      return (FloatForm){8, 23, true};
+  }
+}
+
+/* As XLA reads it: the mantissa of a NaN is spelled unless it is the usual one, the highest bit alone. */
+static void put_nan(Text *out, FloatForm form, uint64_t mantissa) {
+  text_puts(out, "nan");
+  if (form.has_inf && mantissa != UINT64_C(1) << (form.mbits - 1))
+    text_printf(out, "(0x%llx)", (unsigned long long)mantissa);
+}
+
+static void put_float(Text *out, DType t, uint64_t bits) {
+  FloatForm form = form_of(t);
+  int bias = (1 << (form.ebits - 1)) - 1, top = (1 << form.ebits) - 1;
+  int e = (int)(bits >> form.mbits) & top;
+  uint64_t ones = (UINT64_C(1) << form.mbits) - 1, m = bits & ones;
+  bool special = e == top && (form.has_inf || m == ones);
+  if (bits >> (form.ebits + form.mbits) & 1) text_putc(out, '-');
+  if (special && (m || !form.has_inf)) {
+    put_nan(out, form, m);
+  } else if (special) {
+    text_puts(out, "inf");
+  } else {
+    double fraction = ldexp((double)m, -form.mbits);
+    text_float(out, (float)(e ? ldexp(1.0 + fraction, e - bias) : ldexp(fraction, 1 - bias)));
+  }
+}
+
+/* An exponent alone: no sign, no zero. Spelled as a double: XLA rounds upwards, and 2^-127 cut to a float's digits is
+   more than it. */
+static void put_scale(Text *out, uint64_t bits) {
+  if (bits == 0xff) {
+    text_puts(out, "nan");
+  } else {
+    text_double(out, ldexp(1.0, (int)bits - 127));
   }
 }
 
 static void put_element(Text *out, const IrBuf *b, int64_t i) {
   switch (dtype_info[b->dtype].cls) {
     case DC_BOOL:
-      text_puts(out, load_bits(b, i) ? "true" : "false");
+      text_puts(out, literal_bits(b, i) ? "true" : "false");
       break;
     case DC_FLT:
-    case DC_SCALE: {
-      double v = float_value(b, i);
-      if (isnan(v)) v = (double)NAN; /* no sign in the text */
-      if (isnan(v)) {
-        text_puts(out, "nan");
-      } else {
-        text_float(out, (float)v);
-      }
+      put_float(out, b->dtype, literal_bits(b, i));
       break;
-    }
+    case DC_SCALE:
+      put_scale(out, literal_bits(b, i));
+      break;
     case DC_INT: {
       int shift = 64 - 8 * (int)dtype_bytes(b->dtype);
-      uint64_t top = load_bits(b, i) << shift;
+      uint64_t top = literal_bits(b, i) << shift;
       text_int(out, (int64_t)top / (INT64_C(1) << shift));
       break;
     }
     case DC_UINT:
     case DC_PACK:
-      text_int(out, (int64_t)load_bits(b, i));
+      text_int(out, (int64_t)literal_bits(b, i));
       break;
   }
 }

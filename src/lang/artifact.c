@@ -183,11 +183,11 @@ static const Field fields[] = {
     {"result_is_sequence", f_is_sequence},
     {"return_types", f_return_types},
 };
-enum { FIELDS = sizeof fields / sizeof *fields };
+enum { FIELDS = sizeof fields / sizeof *fields, METHODS = 4 };
 
 static int no_field(lua_State *L, const char *name) {
-  const char *names[FIELDS + 4] = {"hlo", "stablehlo", "simulate"};
-  for (int i = 0; i < FIELDS; i++) names[i + 3] = fields[i].name;
+  const char *names[FIELDS + METHODS + 1] = {"hlo", "hlo_proto", "stablehlo", "simulate"};
+  for (int i = 0; i < FIELDS; i++) names[i + METHODS] = fields[i].name;
   const char *near = diag_nearest(name, names);
   return LANG_FAIL(L, kernel_no_field, "an artifact", name, near ? " (did you mean '" : "", near ? near : "",
                    near ? "'?)" : "");
@@ -218,6 +218,7 @@ static int push_text(lua_State *L, bool (*make)(const Artifact *a, Text *out, Di
 }
 
 static int l_hlo(lua_State *L) { return push_text(L, hlo_text); }
+static int l_hlo_proto(lua_State *L) { return push_text(L, hlo_proto); }
 static int l_stablehlo(lua_State *L) { return push_text(L, stablehlo_text); }
 
 /* a:simulate(x, y), or by operand name: a:simulate{x = ..., y = ...} */
@@ -275,7 +276,7 @@ int artifact_decode(lua_State *L) {
 
 void artifact_open(lua_State *L, LangCtx *c) {
   static const luaL_Reg methods[] = {
-      {"hlo", l_hlo}, {"stablehlo", l_stablehlo}, {"simulate", l_simulate}, {NULL, NULL}};
+      {"hlo", l_hlo}, {"hlo_proto", l_hlo_proto}, {"stablehlo", l_stablehlo}, {"simulate", l_simulate}, {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", l_gc}, {"__tostring", l_tostring}, {NULL, NULL}};
   luaL_newmetatable(L, LANG_ARTIFACT);
   luaL_setfuncs(L, meta, 0);
