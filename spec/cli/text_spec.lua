@@ -38,6 +38,17 @@ end)
     assert.matches("^module @jit_k", cli.ok {"hlo", "--as=stablehlo", at("k.lua"), "x=bf16[4,8]", "w=2"})
   end)
 
+  it("give the binary HLO as it is, but not to a terminal", function()
+    local proto = cli.ok {"hlo", "--as", "proto", at("k.lua"), "x=bf16[4,8]", "w=2"}
+    assert.equal("\10\5jit_k\18\4main\26", proto:sub(1, 14)) -- module name, entry name, then the computation
+    assert.equal("", cli.ok {"hlo", "--as", "proto", at("k.lua"), "x=bf16[4,8]", "w=2", "-o", at("k.pb")})
+    assert.equal(proto, build.slurp(at("k.pb")))
+    local words = ("%s hlo --as proto %s x=bf16[4,8] w=2"):format(cli.program, at("k.lua"))
+    local r = build.shell("script -qec " .. build.quote(words) .. " /dev/null")
+    assert.equal(2, r.code)
+    assert.truthy(r.out:find("standard output is a terminal: name a file with --output", 1, true), r.out)
+  end)
+
   it("need no data: a huge shape costs nothing", function()
     build.spit(at("big.lua"), [[
 local nki, nl = require "nki", require "nki.language"
@@ -78,7 +89,7 @@ end)
       cli.fails(2, {command, at("none.lua")}, "cannot open", "none.lua")
       cli.fails(2, {command, at("k.lua"), "--json"}, "no option '--json'", "run, exec")
     end
-    cli.fails(2, {"hlo", "--as", "proto", at("k.lua")}, "--as 'proto'", "stablehlo")
+    cli.fails(2, {"hlo", "--as", "json", at("k.lua")}, "--as 'json'", "it is hlo, stablehlo or proto")
     build.spit(at("bad.lua"), "x x")
     cli.fails(1, {"trace", at("bad.lua")}, "bad.lua:1: syntax error near 'x'")
   end)

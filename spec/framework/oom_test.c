@@ -78,7 +78,7 @@ static void decode_and_print(void **state) {
     text_init(&out, alloc);
     const Artifact *b = config_decode(alloc, a->backend_config, a->backend_config_len, &d);
     if (!b) assert_int_equal(d.id, ERR_nomem);
-    done = b && hlo_text(b, &out, &d) && stablehlo_text(b, &out, &d);
+    done = b && hlo_text(b, &out, &d) && stablehlo_text(b, &out, &d) && hlo_proto(b, &out, &d);
     if (b && !done) assert_int_equal(d.id, ERR_nomem);
     text_free(&out);
     artifact_release(b);

@@ -1,6 +1,6 @@
 -- mlir_opt_spec.lua: an independent reader accepts the IR that `nkilua trace` prints: syntax, SSA, types, regions.
 local build = require "spec.support.build"
-local tree = require "spec.support.tree"
+local example = require "spec.support.example"
 
 local function find_mlir_opt()
   for _, name in ipairs {"mlir-opt-19", "mlir-opt-20", "mlir-opt", "mlir-opt-18", "mlir-opt-17", "mlir-opt-14"} do
@@ -47,13 +47,6 @@ local function check(text)
   assert.same(names, operations(again))
 end
 
--- The arguments of the example's own usage line; index files become any tensor of that shape.
-local function usage(path)
-  local line = build.slurp(path):match("\n%-%-   nkilua run ([^\n]+)")
-  assert.is_string(line, path .. " has no usage line")
-  return (line:gsub("=[%w_]+%.npy", "=i32[200,1]"))
-end
-
 local kernels = {
   {"a loop with a run-time bound, views and registers", "x=f32[256,64] n=i32[1,1]", [[
     return nki.jit(function(x, n)
@@ -95,9 +88,9 @@ describe("printed IR, read by mlir-opt: #mlir", function()
     end)
   end
 
-  for _, path in ipairs(tree.files("^examples/[%w_]+%.lua$")) do
+  for _, path in ipairs(example.paths()) do
     needs_mlir_opt(path, function()
-      check(trace(usage(path)))
+      check(trace(example.usage(path)))
     end)
   end
 
@@ -115,7 +108,7 @@ describe("printed IR, read by mlir-opt: #mlir", function()
   end
 
   needs_mlir_opt("damage is noticed", function()
-    local text = trace(usage("examples/tensor_add.lua"))
+    local text = trace(example.usage("examples/tensor_add.lua"))
     local broken, count = text:gsub('("nisa%.tensor_tensor"%()%%', "%1%%no", 1)
     assert.same(1, count)
     assert.is_truthy(read(broken).err:find("undeclared SSA value", 1, true))

@@ -356,11 +356,13 @@ describe("the artifact", function()
     assert.truthy(e:find("not the name of an operand", 1, true))
   end)
 
-  it("prints HLO and StableHLO", function()
+  it("prints HLO, StableHLO and the binary HLO", function()
     local layout = "{(bf16[7,3]{1,0}, bf16[7,5]{1,0})->f32[3,5]{1,0}}"
     assert.equal(1, (art:hlo():find("HloModule jit_mm, entry_computation_layout=" .. layout, 1, true)))
     assert.truthy(art:hlo():find(art.backend_config, 1, true))
     assert.truthy(art:stablehlo():find("stablehlo.custom_call @AwsNeuronCustomNativeKernel(%arg0, %arg1)", 1, true))
+    assert.equal("\10\6jit_mm\18\4main\26", art:hlo_proto():sub(1, 15))
+    assert.truthy(art:hlo_proto():find(art.backend_config, 1, true))
   end)
 
   it("outlives its kernel", function()

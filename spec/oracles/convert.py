@@ -1,4 +1,4 @@
-"""Checksums of conversions as NumPy and ml_dtypes make them: prints spec/sim/convert_sums.inc.
+"""Checksums of conversions as NumPy and ml_dtypes make them: the text of spec/sim/convert_sums.inc.
 
 A row is the dtype, the checksum of storing the sample below, and that of loading every code (of 32-bit integers: the
 sample's bits). The checksum is the sum of (value + 1) * ((index * G) | 1) modulo 2^64.
@@ -31,20 +31,17 @@ def row(name, stored, dtype):
     bits = BITS[np.dtype(dtype).itemsize]
     codes = SAMPLE.view(bits) if bits is np.uint32 else np.arange(1 << np.iinfo(bits).bits).astype(bits)
     loaded = codes.view(dtype).astype(np.float32).view(np.uint32)
-    print(f"{{DT_{name}, 0x{checksum(stored.view(bits)):016x}u, 0x{checksum(loaded):016x}u}},")
+    return f"{{DT_{name}, 0x{checksum(stored.view(bits)):016x}u, 0x{checksum(loaded):016x}u}},\n"
 
 
-def main():
-    np.seterr(all="ignore")
+def text():
+    rows = []
     for name in FLOATS:
         dtype = np.float16 if name == "float16" else getattr(md, name)
-        row(name, SAMPLE.astype(dtype), dtype)
+        rows.append(row(name, SAMPLE.astype(dtype), dtype))
     for name in INTS:
-        row(name, to_int(SAMPLE, getattr(np, name)), getattr(np, name))
+        rows.append(row(name, to_int(SAMPLE, getattr(np, name)), getattr(np, name)))
     fp4 = SAMPLE.astype(md.float4_e2m1fn).view(np.uint8)
     codes = np.arange(16).astype(np.uint8).view(md.float4_e2m1fn).astype(np.float32).view(np.uint32)
-    print(f"{{DT_float4_e2m1fn_x4, 0x{checksum(fp4):016x}u, 0x{checksum(codes):016x}u}},")
-
-
-if __name__ == "__main__":
-    main()
+    rows.append(f"{{DT_float4_e2m1fn_x4, 0x{checksum(fp4):016x}u, 0x{checksum(codes):016x}u}},\n")
+    return "".join(rows)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""make.py -- computes the numeric oracles with NumPy and ml_dtypes and writes them to spec/oracles/data.
+"""make.py -- computes the numeric oracles with NumPy and ml_dtypes and writes them to spec/oracles/data;
+the checksums of conversions go to spec/sim/convert_sums.inc.
 
   make.py           rewrite the files
   make.py --check   recompute and compare with what is committed; exit 1 and name the files that differ
@@ -16,10 +17,12 @@ import sys
 import ml_dtypes
 import numpy as np
 
+import convert
 import examples
 import operators
 
 FOLDER = pathlib.Path(__file__).parent / "data"
+SUMS = pathlib.Path(__file__).parents[1] / "sim" / "convert_sums.inc"
 
 
 def npz_bytes(arrays):
@@ -60,10 +63,16 @@ def main():
                 wrong.append(name)
         else:
             path.write_bytes(data)
+    with np.errstate(all="ignore"):
+        sums = convert.text().encode()
+    if not check:
+        SUMS.write_bytes(sums)
+    elif SUMS.read_bytes() != sums:
+        wrong.append(SUMS.name)
     if wrong:
         print("oracles that differ from what is committed or are left over:", ", ".join(wrong), file=sys.stderr)
         return 1
-    print(f"{len(wanted)} oracle files {'agree' if check else 'written'}")
+    print(f"{len(wanted) + 1} oracle files {'agree' if check else 'written'}")
     return 0
 
 
