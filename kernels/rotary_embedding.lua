@@ -1,25 +1,23 @@
--- nki.kernels.rotary_embedding: rotates pairs of features by position.
---   x float [rows, d] with d even; cos, sin float [rows, d/2], one row per row of x. Returns [rows, d] of x's dtype:
+-- nki.kernels.rotary_embedding(x, cos, sin): rotates pairs of features by position.
 --   out[r, i] = x[r, i] cos[r, i] - x[r, i + d/2] sin[r, i]
---   out[r, i + d/2] = x[r, i + d/2] cos[r, i] + x[r, i] sin[r, i].
--- Rows go 128 at a time, the last tile may be partial. Arithmetic is float32.
+--   out[r, i + d/2] = x[r, i + d/2] cos[r, i] + x[r, i] sin[r, i]
+-- x [rows, d] with d even; cos and sin [rows, d/2], one row per row of x; float32, bfloat16 or float16. Returns
+-- [rows, d] of x's dtype. Rows go 128 at a time. Arithmetic is float32.
 --   nkilua run kernels/rotary_embedding.lua 'x=bf16[200,64]:normal' 'cos=f32[200,32]:normal' 'sin=f32[200,32]:normal'
-local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
+local nki, nl = require "nki", require "nki.language"
+local library = require "nki.library"
 
 return nki.jit(function(x, cos, sin)
-  local rows, d = x.shape:unpack()
-  assert(d % 2 == 0, "the number of features must be even")
-  assert(cos.shape == {rows, d // 2} and sin.shape == cos.shape, "cos and sin must be [rows, d/2]")
-  local out = nl.ndarray(x.shape, x.dtype, {buffer = nl.shared_hbm})
-  local first, second = nl.ds(0, d // 2), nl.ds(d // 2, d // 2)
-  for r in nl.affine_range(0, rows, 128) do
-    local part = nl.ds(r, math.min(128, rows - r))
-    local tile, c, s = nl.load(x[part]), nl.load(cos[part]), nl.load(sin[part])
-    local x1, x2 = tile[{{}, first}], tile[{{}, second}]
-    local y = nl.ndarray(tile.shape, x.dtype)
-    nisa.tensor_tensor(y[{{}, first}], nl.multiply(x1, c, nl.float32), nl.multiply(x2, s, nl.float32), nl.subtract)
-    nisa.tensor_tensor(y[{{}, second}], nl.multiply(x2, c, nl.float32), nl.multiply(x1, s, nl.float32), nl.add)
-    nl.store(out[part], y)
+  local size = library.tensors("rotary_embedding", {{"x", x, "rows d"}, {"cos", cos, "rows half"},
+                                                    {"sin", sin, "rows half"}})
+  if size.d ~= 2 * size.half then
+    local rule = ("its columns must be half of x's %d"):format(size.d)
+    library.refuse("rotary_embedding", "cos", library.text_of(cos), rule)
+  end
+  local out = library.output(x.shape, x.dtype)
+  for r in nl.affine_range(0, size.rows, 128) do
+    local part = library.part(r, 128, size.rows)
+    nl.store(out[part], library.rotated(nl.load(x[part]), nl.load(cos[part]), nl.load(sin[part])))
   end
   return out
 end, {func_name = "rotary_embedding"})

@@ -2,6 +2,7 @@
 -- tensor and axis.
 local kernel = require "spec.support.kernel"
 local nl = require "nki.language"
+local raises = require "spec.support.raises"
 
 -- {key, shape, offset} on a tile of 128 x 64
 local forms = {
@@ -50,6 +51,30 @@ describe("indexing", function()
       end)
     end)
   end
+
+  it("tells the start, size and stop of nl.ds", function()
+    kernel.trace(function()
+      local part = nl.ds(3, 4)
+      assert.same({3, 4, 7, "nl.ds(3, 4)"}, {part.start, part.size, part.stop, tostring(part)})
+      raises("err_no_such_name", "no nl.ds.sise; did you mean size?", function() return part.sise end)
+      raises("err_no_such_name", "no nl.ds.number", function() return part[1] end)
+    end)
+  end)
+
+  it("gives index values for the start and stop of nl.ds on the device", function()
+    local art = kernel.trace(function(t, a)
+      nl.fori_loop(0, 8, function(i)
+        local part = nl.ds(i * 2, 4)
+        assert.equal(4, part.size)
+        assert.equal("nl.ds(an index value, 4)", tostring(part))
+        nl.load(a[nl.ds(part.start, 2)])
+        nl.load(a[nl.ds(part.stop, 2)])
+      end)
+      return t
+    end)
+    assert.is_truthy(art.ir:find("{c = [128]}", 1, true), art.ir)
+    assert.is_truthy(art.ir:find("{c = [128], k = 256}", 1, true), art.ir)
+  end)
 
   it("removes axes of tensors in hbm", function()
     kernel.trace(function(_, a)

@@ -19,6 +19,7 @@ import numpy as np
 
 import convert
 import examples
+import kernels
 import operators
 
 FOLDER = pathlib.Path(__file__).parent / "data"
@@ -53,7 +54,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check
-    wanted = {**examples.files(), **operators.files()}
+    wanted = {**examples.files(), **kernels.files(), **operators.files()}
     FOLDER.mkdir(exist_ok=True)
     wrong = [f.name for f in sorted(FOLDER.iterdir()) if f.name not in wanted]
     for name, arrays in sorted(wanted.items()):

@@ -110,6 +110,8 @@ void lang_strict(lua_State *L, const char *name);
 /* half.c: the value that an embedded Lua file returns ("nki.slice"), loaded once per state. args: values on top passed
  * to it the first time. */
 void lang_half(lua_State *L, LangCtx *c, const char *name);
+/* fail(id, message), upvalue 1 the context: raises err_<id> at the innermost line outside nkilua's own files. */
+int lang_fail_outside(lua_State *L);
 
 /* slice.c: the key at index key -> one slice per dim of the tile. */
 void lang_slices(lua_State *L, LangCtx *c, const IrTile *tile, int key, IrSlice out[IR_MAX_RANK]);

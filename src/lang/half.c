@@ -4,13 +4,22 @@
 #include "call.h"
 #include "embedded.h"
 
-/* fail(id, message) raises err_<id>. */
-static int half_fail(lua_State *L) {
-  LangCtx *c = lang_upctx(L);
+static Diag *fill(lua_State *L, LangCtx *c) {
   char name[64];
   snprintf(name, sizeof name, "err_%s", luaL_checkstring(L, 1));
   diag_failf(&c->diag, err_by_name(name), "%s", luaL_checkstring(L, 2));
-  return lang_raise_here(L, &c->diag);
+  return &c->diag;
+}
+
+/* fail(id, message) raises err_<id>. */
+static int half_fail(lua_State *L) {
+  LangCtx *c = lang_upctx(L);
+  return lang_raise_here(L, fill(L, c));
+}
+
+int lang_fail_outside(lua_State *L) {
+  LangCtx *c = lang_upctx(L);
+  return lang_raise(L, fill(L, c));
 }
 
 /* ---- define(name, parameters, required, lists, body): a function bound like the rows of nl.def */

@@ -1,6 +1,8 @@
 /* help.c -- room lang: help on a topic, and the tables that are not of instructions. */
 #include "help.h"
 
+#include "embedded.h"
+
 #include <stdlib.h>
 
 #include "json.h"
@@ -65,10 +67,18 @@ static void alu_text(Alu a, Text *out) {
               i->reduce ? "; legal as a reduction" : "");
 }
 
+static const char KERNELS[] = "nki.kernels.";
+
+/* The name of a kernel of the library, or NULL when the row is no kernel. */
+static const char *kernel_name(const struct nki_embedded *row) {
+  size_t n = strlen(KERNELS);
+  return strncmp(row->name, KERNELS, n) == 0 ? row->name + n : NULL;
+}
+
 static void list_topics(Text *out) {
-  text_puts(
-      out,
-      "help(topic): an instruction, a function, a method of tensors, an operator, a dtype or an error id\n\nnisa:");
+  text_puts(out,
+            "help(topic): an instruction, a function, a method of tensors, an operator, a dtype, a kernel of the "
+            "library or an error id\n\nnisa:");
   for (int i = 1; i < OP_count; i++)
     if (strcmp(op_info[i].dialect, "nisa") == 0) text_printf(out, " %s", op_info[i].name);
   text_puts(out, "\n\nnl:");
@@ -77,6 +87,9 @@ static void list_topics(Text *out) {
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) text_printf(out, " %s", methods[i].name);
   text_puts(out, "\n\ndtypes:");
   for (int i = 1; i < DT_count; i++) text_printf(out, " %s", dtype_name((DType)i));
+  text_puts(out, "\n\nnki.kernels:");
+  for (const struct nki_embedded *row = nki_embedded; row->name; row++)
+    if (kernel_name(row)) text_printf(out, " %s", kernel_name(row));
   text_puts(out, "\n");
 }
 
@@ -129,12 +142,29 @@ static bool find_error(const char *topic, Text *out) {
   return true;
 }
 
+/* The comment at the head of a kernel's source, without its dashes. */
+static bool find_kernel(const char *topic, Text *out) {
+  const char *name = in_module(topic, "nki.kernels");
+  const struct nki_embedded *row = nki_embedded;
+  while (name && row->name && (!kernel_name(row) || strcmp(kernel_name(row), name) != 0)) row++;
+  if (!name || !row->name) return false;
+  for (const char *line = row->src; strncmp(line, "--", 2) == 0;) {
+    const char *end = strchr(line, '\n');
+    line += line[2] == ' ' ? 3 : 2;
+    text_printf(out, "%.*s\n", (int)(end - line), line);
+    line = end + 1;
+  }
+  return true;
+}
+
 static const char *nearest_topic(const char *topic) {
   const char *names[OP_count + 512];
   int n = 0;
   const char *dot = strrchr(topic, '.');
   for (int i = 1; i < OP_count; i++) names[n++] = op_info[i].name;
-  for (int i = 0; i < nl_nrows && n < OP_count + 500; i++) names[n++] = nl_rows[i].name;
+  for (int i = 0; i < nl_nrows && n < OP_count + 400; i++) names[n++] = nl_rows[i].name;
+  for (const struct nki_embedded *row = nki_embedded; row->name && n < OP_count + 500; row++)
+    if (kernel_name(row)) names[n++] = kernel_name(row);
   names[n] = NULL;
   return diag_nearest(dot ? dot + 1 : topic, names);
 }
@@ -148,6 +178,7 @@ bool help_topic(const char *topic, Text *out, Diag *d) {
   found = find_language(topic, out) || found;
   found = find_method(topic, out) || found;
   found = find_error(topic, out) || found;
+  found = find_kernel(topic, out) || found;
   if (found) return true;
   const char *near = nearest_topic(topic);
   return DIAG(d, no_topic, topic, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");

@@ -6,13 +6,62 @@
 const char LANG_DS[] = "NkiSlice";
 static const char ds_mt; /* registry */
 
+/* start + more; an index value when start is one. */
+static void push_start(lua_State *L, const LDs *ds, int64_t more) {
+  LangCtx *c = lang_ctx(L);
+  if (!ds->dynamic) {
+    lua_pushinteger(L, ds->start + more);
+    return;
+  }
+  lang_push_index(L, c, *lang_live_index(L, c, &ds->at, "nl.ds", "start"));
+  lua_pushinteger(L, more);
+  if (more) {
+    lua_arith(L, LUA_OPADD);
+  } else {
+    lua_pop(L, 1);
+  }
+}
+
+/* start, size and stop of a slice. */
+static int ds_index(lua_State *L) {
+  static const char *const fields[] = {"start", "size", "stop", NULL};
+  const LDs *ds = lang_ds_at(L, 1);
+  char clip[TEXT_CLIP + 4];
+  const char *key = lua_type(L, 2) == LUA_TSTRING ? lang_clip(L, 2, clip) : luaL_typename(L, 2);
+  if (!ds) return 0;
+  if (strcmp(key, "size") == 0) {
+    lua_pushinteger(L, ds->size);
+  } else if (strcmp(key, "start") == 0) {
+    push_start(L, ds, 0);
+  } else if (strcmp(key, "stop") == 0) {
+    push_start(L, ds, ds->size);
+  } else {
+    const char *near = diag_nearest(key, fields);
+    return LANG_HERE(L, no_such_name, "nl.ds", key, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+  }
+  return 1;
+}
+
+static int ds_tostring(lua_State *L) {
+  const LDs *ds = lang_ds_at(L, 1);
+  if (!ds) return 0;
+  if (ds->dynamic) {
+    lua_pushfstring(L, "nl.ds(an index value, %I)", (LUAI_UACINT)ds->size);
+  } else {
+    lua_pushfstring(L, "nl.ds(%I, %I)", (LUAI_UACINT)ds->start, (LUAI_UACINT)ds->size);
+  }
+  return 1;
+}
+
 static void push_ds(lua_State *L, LangCtx *c, LDs v) {
   LDs *ds = lua_newuserdatauv(L, sizeof *ds, 0);
   *ds = v;
   ds->tag = LANG_DS;
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &ds_mt) != LUA_TTABLE) {
     lua_pop(L, 1);
-    lua_createtable(L, 0, 2);
+    static const luaL_Reg methods[] = {{"__index", ds_index}, {"__tostring", ds_tostring}, {NULL, NULL}};
+    lua_createtable(L, 0, 4);
+    luaL_setfuncs(L, methods, 0);
     lua_pushliteral(L, "NkiSlice");
     lua_setfield(L, -2, "__name");
     lua_pushboolean(L, 0);

@@ -52,14 +52,18 @@ static int l_nl(lua_State *L) { return load_c(L, "nki.language", lang_open_nl); 
 static int l_nisa(lua_State *L) { return load_c(L, "nki.isa", lang_open_nisa); }
 static int l_ndarray(lua_State *L) { return load_c(L, "nki.ndarray", lang_open_ndarray); }
 
-/* lua/nki/x.lua and kernels/x.lua, upvalue 1: the row's number. Locations skip chunks named so. */
+/* lua/nki/x.lua and kernels/x.lua, upvalue 1: the row's number. Locations skip chunks named so. The chunk is given its
+   module's name and fail(id, message). */
 static int l_embedded(lua_State *L) {
   const struct nki_embedded *row = &nki_embedded[lua_tointeger(L, lua_upvalueindex(1))];
   lua_settop(L, 1);
-  lua_pushfstring(L, "=nki/%s", row->name);
+  const char *path = luaL_gsub(L, row->name + strlen("nki."), ".", "/");
+  lua_pushfstring(L, "=nki/%s.lua", path);
   if (luaL_loadbufferx(L, row->src, row->len, lua_tostring(L, -1), "t") != LUA_OK) return lua_error(L);
   lua_pushvalue(L, 1);
-  lua_call(L, 1, 1);
+  lua_pushlightuserdata(L, lang_ctx(L));
+  lua_pushcclosure(L, lang_fail_outside, 1);
+  lua_call(L, 2, 1);
   if (strncmp(row->name, "nki.kernels.", 12) != 0) capture_name_module(L, row->name, -1);
   return 1;
 }

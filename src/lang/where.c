@@ -38,7 +38,7 @@ static struct Where *cache(lua_State *L, LangCtx *c) {
 /* Chunks of our own Lua half are named "=nki/..." or "@nki/..."; the kernel library is not ours in this sense. */
 bool lang_own_source(const char *s) {
   if ((s[0] != '=' && s[0] != '@') || strncmp(s + 1, "nki/", 4) != 0) return false;
-  return strncmp(s + 5, "nki.kernels.", 12) != 0;
+  return strncmp(s + 5, "kernels/", 8) != 0;
 }
 
 static bool is_base(lua_State *L, lua_Debug *ar) {
