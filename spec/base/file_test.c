@@ -153,7 +153,7 @@ static void a_read_that_runs_out_of_memory_leaves_nothing(void **state) {
 static void a_missing_file_and_a_folder_are_errors(void **state) {
   (void)state;
   refused_read("none.npy", ERR_file_open, "cannot open 'none.npy': No such file or directory");
-  refused_read(".", ERR_file_read, "cannot read '.': Is a directory");
+  refused_read(".", ERR_file_open, "cannot open '.': it is a folder");
 }
 
 static void standard_input_and_output_are_called_dash(void **state) {
@@ -275,11 +275,11 @@ static void refused_write(const char *path, const char *message) {
 static void what_cannot_be_written_is_an_error_and_leaves_nothing(void **state) {
   (void)state;
   assert_int_equal(mkdir("dir", 0700), 0);
-  refused_write("dir", "cannot write 'dir': Is a directory");
-  refused_write("none/a", "cannot write 'none/a': No such file or directory");
-  refused_write("", "cannot write '': No such file or directory");
-  refused_write("dir/", "cannot write 'dir/': Is a directory");
-  refused_write("none/", "cannot write 'none/': No such file or directory");
+  refused_write("dir", "cannot write 'dir': it is a folder");
+  refused_write("none/a", "cannot write 'none/a': there is no such folder");
+  refused_write("", "cannot write '': it is no name");
+  refused_write("dir/", "cannot write 'dir/': it is a folder");
+  refused_write("none/", "cannot write 'none/': there is no such folder");
   char name[300];
   memset(name, 'n', 256);
   name[256] = '\0';

@@ -94,7 +94,71 @@ describe("captured state", function()
   end)
 end)
 
+describe("a kernel that calls itself", function()
+  local options = {platform_target = "trn2", func_name = "again"}
+  local function refused(again, where)
+    local e = raises("err_kernel_nesting", "kernel again is called 48 deep inside itself or other kernels", function()
+      again(x)
+    end)
+    assert.equal(where, e.where)
+    assert.matches("hostile_spec.lua$", e.file)
+    return e
+  end
+
+  it("is stopped, with one line for all its calls", function()
+    local again
+    again = nki.jit(function(input)
+      local out = again(input)
+      return out
+    end, options)
+    local line = debug.getinfo(1, "l").currentline - 3
+    local e = refused(again, ("hostile_spec.lua:%d\ncalled from hostile_spec.lua:%d (repeatedly)"):format(line, line))
+    assert.equal(line, e.line)
+  end)
+
+  it("by running itself on arrays", function()
+    local again
+    again = nki.jit(function(input)
+      again(x:copy())
+      return input
+    end, options)
+    local line = debug.getinfo(1, "l").currentline - 3
+    assert.equal(line, refused(again, "hostile_spec.lua:" .. line).line)
+  end)
+
+  it("may do so when it comes to an end", function()
+    local halves
+    halves = nki.trace(function(t, n)
+      if n > 0 then
+        halves(t, n - 1)
+        nl.store(t, nl.load(t) + 1)
+      end
+    end)
+    local k = nki.jit(function(input)
+      halves(input, 40)
+      return input
+    end, options)
+    assert.equal(x:get(0, 0) + 40, k(x:copy()):get(0, 0))
+  end)
+end)
+
 describe("what a kernel returns", function()
+  it("is blamed on the line where the kernel begins", function()
+    local k = nki.jit(function(input)
+      local out = copied(input)
+      return out, 3
+    end)
+    local line = debug.getinfo(1, "l").currentline - 4
+    local e = raises("err_kernel_return", "return value 2 is 3", function()
+      return k(x)
+    end)
+    assert.equal(line, e.line)
+    e = raises("err_kernel_return_field", "its key is the string 'x'", function()
+      return nki.jit(load("return function(t) return {t, x = 1} end", "@else.lua")())(x)
+    end)
+    assert.equal("else.lua", e.file)
+  end)
+
   it("is a list without other fields", function()
     raises("err_kernel_return_field", "its key is the string 'x'", function()
       nki.jit(function(input)

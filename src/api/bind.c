@@ -74,6 +74,7 @@ static bool make_tensor(const Binding *k, const HostValue *v, const char *name, 
   SimTensor t;
   TensorAsk ask = {.path = v->path, .member = v->member, .dtype = v->dtype};
   bool ok = v->kind == HV_FILE ? tensorfile_read(k->c->alloc, &ask, &t, &k->c->diag) : make_array(k, v, name, &t);
+  if (!ok && v->kind == HV_FILE) diag_prefix(&k->c->diag, name);
   if (!ok) return false;
   if (!k->o.shapes_only) {
     arg->kind = NKL_ARG_TENSOR;

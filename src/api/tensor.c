@@ -176,7 +176,10 @@ nkl_status nkl_tensor_load_word(nkl_ctx *c, const char *word, nkl_tensor **out) 
   if (api_enter(c, "nkl_tensor_load_word")) return c->error.status;
   arena_init(&a, c->alloc);
   bool ok = host_value(c->host, &w, &a, &v, &c->diag);
-  if (ok && v.kind != HV_FILE) ok = DIAG(&c->diag, file_kind, word);
+  if (ok ? v.kind != HV_FILE : c->diag.id == ERR_value) {
+    diag_clear(&c->diag);
+    ok = DIAG(&c->diag, file_kind, word);
+  }
   if (ok) {
     TensorAsk ask = {.path = v.path, .member = v.member, .dtype = v.dtype};
     ok = tensorfile_read(c->alloc, &ask, &t, &c->diag);
@@ -185,6 +188,12 @@ nkl_status nkl_tensor_load_word(nkl_ctx *c, const char *word, nkl_tensor **out) 
   if (!ok) return api_fail(c);
   *out = api_tensor(c->alloc, &t);
   return *out ? NKL_OK : API_NOMEM(c);
+}
+
+nkl_status nkl_file_check(nkl_ctx *c, const char *path, int tensor) {
+  api_begin(c);
+  bool ok = !tensor || strcmp(path, "-") == 0 || tensorfile_kind(path) != TF_unknown || DIAG(&c->diag, file_kind, path);
+  return ok && file_writable(path, &c->diag) ? NKL_OK : api_fail(c);
 }
 
 /* The bytes of one file, in bytes. */

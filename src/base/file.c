@@ -29,12 +29,23 @@ static bool read_all(int fd, const char *path, Text *out, Diag *d) {
   }
 }
 
+/* A folder has no bytes and a device such as /dev/zero no end; a terminal and a pipe are typed or written to. */
+static const char *unreadable(int fd, bool standard) {
+  struct stat st;
+  if (fstat(fd, &st) != 0) return NULL; /* reading says why */
+  if (S_ISDIR(st.st_mode)) return "it is a folder";
+  bool device = S_ISBLK(st.st_mode) || (S_ISCHR(st.st_mode) && !isatty(fd));
+  return device && !standard ? "it is a device" : NULL;
+}
+
 bool file_read(const char *path, Text *out, Diag *d) {
   bool standard = strcmp(path, "-") == 0;
+  const char *name = standard ? "standard input" : path;
   int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return DIAG(d, file_open, path, strerror(errno));
+  const char *why = unreadable(fd, standard);
   size_t before = out->len;
-  bool ok = read_all(fd, standard ? "standard input" : path, out, d);
+  bool ok = why ? DIAG(d, file_open, name, why) : read_all(fd, name, out, d);
   if (!standard) close(fd);
   if (out->data) { /* an unfinished read leaves nothing behind */
     if (!ok) out->len = before;
@@ -114,18 +125,42 @@ static bool write_temporary(const FileOut *f, Staged *s, const struct stat *old)
   return ok;
 }
 
+static void folder_name(const char *path, char folder[PATH_MAX + 1]) {
+  const char *slash = strrchr(path, '/');
+  int n = slash ? (int)(slash - path) + 1 : 0;
+  snprintf(folder, PATH_MAX + 1, "%.*s.", n, path);
+}
+
+/* st: of the file that is there already, if *exists. */
+static bool check_place(const char *path, struct stat *st, bool *exists, Diag *d) {
+  char folder[PATH_MAX + 1];
+  if (!*path) return DIAG(d, file_write, path, "it is no name");
+  if (strlen(path) >= PATH_MAX) return DIAG(d, file_write, path, strerror(ENAMETOOLONG));
+  *exists = stat(path, st) == 0;
+  if (*exists && S_ISDIR(st->st_mode)) return DIAG(d, file_write, path, "it is a folder");
+  if (*exists && !S_ISREG(st->st_mode)) return true;
+  /* A read-only file stays as it is, though its folder would let us rename over it. */
+  if (*exists && access(path, W_OK) != 0) return DIAG(d, file_write, path, strerror(errno));
+  folder_name(path, folder);
+  if (access(folder, F_OK) != 0) return DIAG(d, file_write, path, "there is no such folder");
+  return access(folder, W_OK) == 0 || DIAG(d, file_write, path, strerror(errno));
+}
+
+bool file_writable(const char *path, Diag *d) {
+  struct stat st;
+  bool exists;
+  return strcmp(path, "-") == 0 || check_place(path, &st, &exists, d);
+}
+
 static bool stage(const FileOut *f, Staged *s, Diag *d) {
   struct stat st;
+  bool exists;
   s->temp[0] = '\0';
   s->direct = strcmp(f->path, "-") == 0;
   if (s->direct) return true;
-  bool exists = stat(f->path, &st) == 0;
-  if (exists && S_ISDIR(st.st_mode)) return DIAG(d, file_write, f->path, strerror(EISDIR));
+  if (!check_place(f->path, &st, &exists, d)) return false;
   s->direct = exists && !S_ISREG(st.st_mode);
   if (s->direct) return true;
-  /* A read-only file stays as it is, though its folder would let us rename over it. */
-  if (exists && access(f->path, W_OK) != 0) return DIAG(d, file_write, f->path, strerror(errno));
-  if (strlen(f->path) >= PATH_MAX) return DIAG(d, file_write, f->path, strerror(ENAMETOOLONG));
   strcpy(s->real, f->path);
   /* A symbolic link keeps pointing where it did. */
   if (exists && !realpath(f->path, s->real)) return DIAG(d, file_write, f->path, strerror(errno));
@@ -134,9 +169,7 @@ static bool stage(const FileOut *f, Staged *s, Diag *d) {
 
 static bool folder_of(const char *path, struct stat *st) {
   char folder[PATH_MAX + 1];
-  const char *slash = strrchr(path, '/');
-  int n = slash ? (int)(slash - path) + 1 : 0;
-  snprintf(folder, sizeof folder, "%.*s.", n, path);
+  folder_name(path, folder);
   return stat(folder, st) == 0;
 }
 

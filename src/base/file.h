@@ -12,6 +12,8 @@ typedef struct FileIn {
 } FileIn;
 /* Reads all of path ("-" is standard input) into out. Files over 2 GiB work. ERR_file_open, ERR_file_read. */
 bool file_read(const char *path, Text *out, Diag *d);
+/* Could a file be written there? Before long work whose result would be lost. ERR_file_write. */
+bool file_writable(const char *path, Diag *d);
 /* Writes n bytes to path through a temporary file in the same folder; "-" is standard output. ERR_file_write. */
 bool file_write(const char *path, const void *data, size_t n, Diag *d);
 

@@ -103,3 +103,9 @@ int fail_file(nkl_error_buf *e, const char *path) {
   nkl_error_buf_free(e);
   return status;
 }
+
+int can_write(nkl_ctx *c, const char *path, int tensor) {
+  if (nkl_file_check(c, path, tensor) == NKL_OK) return 1;
+  print_error(nkl_last_error(c), "nkilua");
+  return 0;
+}

@@ -13,8 +13,9 @@ typedef struct Results {
   const nkl_bound *b;
   size_t ninputs, noutputs;
   nkl_tensor **inputs, **outputs;
-  const char **names; /* of the outputs */
-  nkl_file *files;    /* one per --output */
+  const char **names;   /* of the outputs */
+  nkl_file *files;      /* one per --output */
+  nkl_tensor **desired; /* one per --check */
 } Results;
 
 /* ---- NAME=FILE ----------------------------------------------------------------------------------------------- */
@@ -50,7 +51,7 @@ static int split(const Results *r, const char *word, Named *out) {
 static int check_names(const Results *r) {
   Named named;
   for (size_t i = 0; i < r->o->output.n; i++)
-    if (split(r, r->o->output.item[i], &named) != EXIT_OK) return EXIT_USAGE;
+    if (split(r, r->o->output.item[i], &named) != EXIT_OK || !can_write(r->c, named.file, 1)) return EXIT_USAGE;
   for (size_t i = 0; i < r->o->check.n; i++) {
     if (split(r, r->o->check.item[i], &named) != EXIT_OK) return EXIT_USAGE;
     if (named.output < r->noutputs || r->noutputs == 1) continue;
@@ -80,33 +81,34 @@ static int simulate(Results *r) {
 
 /* ---- checking ------------------------------------------------------------------------------------------------ */
 
-static int check_one(const Results *r, const char *word) {
+/* Before the run, so that a file that cannot be read costs nothing. */
+static int load_desired(const Results *r) {
+  for (size_t i = 0; i < r->o->check.n; i++) {
+    Named named;
+    if (split(r, r->o->check.item[i], &named) != EXIT_OK) return EXIT_USAGE;
+    if (nkl_tensor_load_word(r->c, named.file, &r->desired[i]) != NKL_OK) return fail_usage(r->c);
+  }
+  return EXIT_OK;
+}
+
+static int check_one(const Results *r, const char *word, const nkl_tensor *desired) {
   Named named;
-  nkl_tensor *desired = NULL;
   nkl_buf report = NKL_BUF_INIT;
   int64_t mismatches = 0;
-  int status = split(r, word, &named);
+  if (split(r, word, &named) != EXIT_OK) return EXIT_USAGE;
   size_t k = named.output < r->noutputs ? named.output : 0;
-  if (status == EXIT_OK && nkl_tensor_load_word(r->c, named.file, &desired) != NKL_OK) status = fail_usage(r->c);
   double rtol = option_number(r->o->rtol, 1e-5), atol = option_number(r->o->atol, 1e-8);
-  if (status == EXIT_OK &&
-      nkl_tensor_compare(r->c, r->outputs[k], desired, rtol, atol, &mismatches, &report) != NKL_OK) {
-    print_error(nkl_last_error(r->c), "nkilua");
-    status = EXIT_MISMATCH;
-  }
-  if (mismatches > 0) {
-    message("--check %s: %s: %s", word, r->names[k], report.data);
-    status = EXIT_MISMATCH;
-  }
+  int compared = nkl_tensor_compare(r->c, r->outputs[k], desired, rtol, atol, &mismatches, &report) == NKL_OK;
+  if (!compared || mismatches > 0)
+    message("--check %s: %s: %s", word, r->names[k], compared ? report.data : nkl_last_error(r->c)->message);
   nkl_buf_free(&report);
-  nkl_tensor_release(desired);
-  return status;
+  return compared && mismatches == 0 ? EXIT_OK : EXIT_MISMATCH;
 }
 
 static int check(const Results *r) {
   int worst = EXIT_OK;
   for (size_t i = 0; i < r->o->check.n; i++) {
-    int status = check_one(r, r->o->check.item[i]);
+    int status = check_one(r, r->o->check.item[i], r->desired[i]);
     if (status != EXIT_OK && worst != EXIT_USAGE) worst = status;
   }
   return worst;
@@ -153,7 +155,8 @@ static int prepare(Results *r) {
   r->outputs = calloc(r->noutputs + 1, sizeof *r->outputs);
   r->names = calloc(r->noutputs + 1, sizeof *r->names);
   r->files = calloc(r->o->output.n + 1, sizeof *r->files);
-  if (!r->inputs || !r->outputs || !r->names || !r->files) {
+  r->desired = calloc(r->o->check.n + 1, sizeof *r->desired);
+  if (!r->inputs || !r->outputs || !r->names || !r->files || !r->desired) {
     message("out of memory");
     return EXIT_FAILED;
   }
@@ -168,6 +171,7 @@ static int prepare(Results *r) {
 int results(const Options *o, nkl_ctx *c, const nkl_program *p, const nkl_bound *b) {
   Results r = {.o = o, .c = c, .p = p, .b = b};
   int status = prepare(&r);
+  if (status == EXIT_OK) status = load_desired(&r);
   if (status == EXIT_OK) status = simulate(&r);
   if (status == EXIT_OK) status = check(&r);
   if (status == EXIT_OK) status = write_files(&r);
@@ -176,6 +180,8 @@ int results(const Options *o, nkl_ctx *c, const nkl_program *p, const nkl_bound 
     if (status == EXIT_OK) status = printed;
   }
   for (size_t i = 0; i < r.noutputs && r.outputs; i++) nkl_tensor_release(r.outputs[i]);
+  for (size_t i = 0; i < o->check.n && r.desired; i++) nkl_tensor_release(r.desired[i]);
+  free(r.desired);
   free(r.inputs);
   free(r.outputs);
   free(r.names);

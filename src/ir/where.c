@@ -1,4 +1,6 @@
 /* where.c -- ir room: source locations of a fault: its line, the call chain above it, the loop iterations around it. */
+#include <string.h>
+
 #include "ir.h"
 
 enum { MAX_FRAMES = 20 };
@@ -6,6 +8,16 @@ enum { MAX_FRAMES = 20 };
 static void add_line(Diag *d, const char *prefix, const IrLoc *l) {
   if (d->where.len) text_putc(&d->where, '\n');
   text_printf(&d->where, "%s%s:%d", prefix, l->file, l->line);
+}
+
+/* A recursion calls from one line over and over: the outermost location of such a run. */
+static uint32_t same_line(const IrModule *m, uint32_t i) {
+  for (uint32_t up = m->locs[i].parent; up && up < m->nlocs; up = m->locs[i].parent) {
+    const IrLoc *l = &m->locs[i], *u = &m->locs[up];
+    if (u->line != l->line || u->tail != l->tail || strcmp(u->file, l->file) != 0) break;
+    i = up;
+  }
+  return i;
 }
 
 void ir_diag_where(const IrModule *m, uint32_t loc, uint32_t iter, Diag *d) {
@@ -16,6 +28,9 @@ void ir_diag_where(const IrModule *m, uint32_t loc, uint32_t iter, Diag *d) {
     const IrLoc *l = &m->locs[i];
     if (i == loc) diag_at(d, l->file, l->line);
     add_line(d, prefix, l);
+    uint32_t last = i == loc ? i : same_line(m, i);
+    if (last != i) text_puts(&d->where, " (repeatedly)");
+    i = last;
     if (l->tail) text_puts(&d->where, "\n(tail call)");
     prefix = "called from ";
   }

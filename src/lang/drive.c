@@ -43,10 +43,22 @@ static void push_body(lua_State *L, const DriveRun *run) {
   }
 }
 
+/* A fault of what the body returned: by now it has no line of its own, so the kernel's is named. */
+static int return_error(lua_State *L, const DriveRun *run) {
+  Diag *d = &run->call->c->diag;
+  char name[256];
+  lua_Debug ar;
+  lua_pushvalue(L, S_function);
+  lua_getinfo(L, ">S", &ar);
+  diag_at(d, lang_relative(run->call->c->drive->dir, ar.source, name, sizeof name), ar.linedefined);
+  return lang_raise(L, d);
+}
+#define FAIL_RETURN(L, run, id, ...) (DIAG(&(run)->call->c->diag, id, __VA_ARGS__), return_error((L), (run)))
+
 static const IrTile *returned_tile(lua_State *L, const DriveRun *run, int i, int k) {
   char got[DESCRIBE];
   const LTile *t = lang_to_tile(L, i);
-  if (!t) LANG_FAIL(L, kernel_return, run->call->r.func_name, k, lang_describe(L, i, got, sizeof got));
+  if (!t) FAIL_RETURN(L, run, kernel_return, run->call->r.func_name, k, lang_describe(L, i, got, sizeof got));
   char name[160];
   snprintf(name, sizeof name, "kernel %.100s: return value %d", run->call->r.func_name, k);
   return lang_live(L, run->call->c, t, name, NULL);
@@ -62,10 +74,12 @@ static void spread_list(lua_State *L, const DriveRun *run, int first) {
   while (lua_next(L, first)) { /* a field with a name would be lost */
     lua_pop(L, 1);
     if (!lua_isinteger(L, -1) || (lua_Unsigned)lua_tointeger(L, -1) - 1 >= n)
-      LANG_FAIL(L, kernel_return_field, run->call->r.func_name, lang_describe(L, lua_gettop(L), got, sizeof got));
+      FAIL_RETURN(L, run, kernel_return_field, run->call->r.func_name,
+                  lang_describe(L, lua_gettop(L), got, sizeof got));
   }
   if (n > 1000)
-    LANG_FAIL(L, kernel_return, run->call->r.func_name, 1001, "one too many: a kernel returns at most 1000 tensors");
+    FAIL_RETURN(L, run, kernel_return, run->call->r.func_name, 1001,
+                "one too many: a kernel returns at most 1000 tensors");
   luaL_checkstack(L, (int)n + 8, "return values");
   for (lua_Unsigned k = 1; k <= n; k++) lua_rawgeti(L, first, (lua_Integer)k);
   lua_remove(L, first);

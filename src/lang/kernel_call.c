@@ -16,6 +16,20 @@ static LKernel *self(lua_State *L, LangCtx *c) {
   return k;
 }
 
+/* Kernels that run each other, or themselves, would end in Lua's "C stack overflow", which names nothing. */
+static void check_nesting(lua_State *L, const LangCtx *c, const LKernel *k) {
+  enum { MOST = 48 };
+  int n = 0;
+  lua_Debug ar;
+  for (int level = 0; c->trace && lua_getstack(L, level, &ar); level++) {
+    lua_getinfo(L, "f", &ar);
+    lua_CFunction f = lua_tocfunction(L, -1);
+    n += f == kernel_call || f == kernel_simulate || f == kernel_specialize || f == kernel_dump_config;
+    lua_pop(L, 1);
+  }
+  if (n > MOST) LANG_HERE(L, kernel_nesting, k->core->func_name, MOST);
+}
+
 /* Binds and classifies. args: room for KERNEL_FAST_ARGS, on the caller's C stack. */
 static void begin(lua_State *L, KernelCall *call, FwArg *args) {
   LangCtx *c = lang_upctx(L);
@@ -23,6 +37,7 @@ static void begin(lua_State *L, KernelCall *call, FwArg *args) {
   diag_clear(&c->diag); /* an error of memory inside lang_raise leaves one filled */
   *call =
       (KernelCall){.c = c, .k = k, .L = L, .kernel = 1, .first = 2, .args = args, .array = -1, .decl = -1, .tile = -1};
+  check_nesting(L, c, k);
   kernel_bind(L, c, k, 1);
   if (k->core->nparams > KERNEL_FAST_ARGS)
     call->args = lua_newuserdatauv(L, (size_t)k->core->nparams * sizeof *args, 0);

@@ -1,0 +1,85 @@
+-- What a file argument may be: every command says which file it cannot use and why, with status 2, before it has done
+-- any work.
+local build = require "spec.support.build"
+local cli = require "spec.cli.support"
+
+local dir
+local function at(name)
+  return dir .. "/" .. name
+end
+
+describe("a file argument", function()
+  setup(function()
+    dir = cli.folder()
+    build.spit(at("add.lua"), [[
+      local nki, nl = require "nki", require "nki.language"
+      return nki.jit(function(a)
+        local out = nl.ndarray(a.shape, a.dtype, {buffer = nl.shared_hbm})
+        nl.store(out, nl.load(a) + 1)
+        nl.device_print("simulated", out)
+        return out
+      end, {platform_target = "trn2"})]])
+    cli.ok {"config", at("add.lua"), "a=f32[2,2]", "-o", at("add.b64")}
+    build.shell("mkdir " .. at("sub") .. " " .. at("sub.npy") .. " " .. at("sub.npz"))
+  end)
+
+  teardown(function() build.shell("rm -r " .. dir) end)
+
+  local commands = {
+    {"run", "@/add.lua", "a=%s"},
+    {"trace", "@/add.lua", "a=%s"},
+    {"exec", "@/add.b64", "a=%s"},
+    {"run", "@/add.lua", "a=f32[2,2]", "--check", "%s"},
+  }
+  local function each_input(file, text)
+    for _, command in ipairs(commands) do
+      local words = {}
+      for i, word in ipairs(command) do
+        words[i] = word:gsub("@", dir):gsub("%%s", file)
+      end
+      cli.fails(2, words, text)
+    end
+  end
+
+  it("that is a folder, a device or missing is refused as an input", function()
+    each_input(at("sub.npy"), "cannot open '" .. at("sub.npy") .. "': it is a folder")
+    each_input(at("sub.npz:x"), "cannot open '" .. at("sub.npz") .. "': it is a folder")
+    each_input(at("none.npy"), "cannot open '" .. at("none.npy") .. "': No such file")
+    build.shell("ln -s /dev/zero " .. at("zero.npy"))
+    each_input(at("zero.npy"), "cannot open '" .. at("zero.npy") .. "': it is a device")
+    cli.fails(2, {"run", at("add.lua"), "a=" .. at("none.npy")}, "a: cannot open '")
+  end)
+
+  it("that is no tensor file is refused by --check", function()
+    for _, file in ipairs {at("sub"), "/dev/zero", "", "3"} do
+      cli.fails(2, {"run", at("add.lua"), "a=f32[2,2]", "--check", file},
+        file .. ": a tensor file ends in .npy, .npz or .safetensors")
+    end
+  end)
+
+  it("that is no config is refused by exec", function()
+    cli.fails(2, {"exec", at("sub"), "a=f32[2,2]"}, "cannot open '" .. at("sub") .. "': it is a folder")
+    cli.fails(2, {"exec", "/dev/zero", "a=f32[2,2]"}, "cannot open '/dev/zero': it is a device")
+    cli.fails(2, {"exec", at("none"), "a=f32[2,2]"}, "cannot open '" .. at("none") .. "'")
+  end)
+
+  it("may be a pipe", function()
+    cli.ok {"run", at("add.lua"), "a=f32[2,2]:ones", "-o", at("one.npy")}
+    local r = build.shell(("mkfifo %s; cat %s > %s & %s run %s a=%s"):format(at("pipe.npy"), at("one.npy"),
+      at("pipe.npy"), build.program, at("add.lua"), at("pipe.npy")))
+    assert.matches("output_0 float32%[2,2%] min 3.0", r.out)
+  end)
+
+  it("that cannot be written is refused before the simulation, which would print", function()
+    local function refused(file, why, ...)
+      for _, command in ipairs {...} do
+        cli.fails(2, {command[1], at(command[2]), "a=f32[2,2]", "-o", file}, why)
+      end
+    end
+    local run, exec, trace, config = {"run", "add.lua"}, {"exec", "add.b64"}, {"trace", "add.lua"}, {"config", "add.lua"}
+    refused(at("sub.npy"), "cannot write '" .. at("sub.npy") .. "': it is a folder", run, exec, trace, config)
+    refused(at("no/x.npy"), "cannot write '" .. at("no/x.npy") .. "': there is no such folder", run, exec, trace, config)
+    refused(at("x.txt"), "x.txt: a tensor file ends in .npy", run, exec)
+    refused("", "cannot write '': it is no name", trace, config)
+  end)
+end)
