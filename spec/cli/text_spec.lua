@@ -77,7 +77,7 @@ end)
     assert.equal(text, build.slurp(at("k.mlir")))
     cli.fails(1, {"trace", at("k.lua"), "x=f32[400,8]", "w=2", "-o", at("k.mlir")}, "k.lua:4")
     assert.equal(text, build.slurp(at("k.mlir")))
-    cli.fails(1, {"config", at("k.lua"), "x=f32[4,8]", "w=2", "-o", at("no/such")}, "cannot write")
+    cli.fails(2, {"config", at("k.lua"), "x=f32[4,8]", "w=2", "-o", at("no/such")}, "cannot write")
     assert.same({"k.lua", "k.mlir"}, cli.list(folder))
   end)
 
