@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "text.h"
 
@@ -22,7 +23,7 @@
 #define UNPOISON(p, n) ((void)(p), (void)(n))
 #endif
 
-enum { ALIGN = 16, FIRST_CHUNK = 4096, MAX_CHUNK = 1 << 20 };
+enum { ALIGN = 16, FIRST_CHUNK = 4096, MAX_CHUNK = 8 << 20, HUGE_PAGE = 2 << 20 };
 
 struct ArenaChunk {
   ArenaChunk *older;
@@ -47,6 +48,15 @@ void arena_free(Arena *a) {
   arena_init(a, a->alloc);
 }
 
+/* Long traces spend more on first touches of 4 KiB pages than on what they write there. Only advice, and only for the
+   whole huge pages of a chunk, whoever allocated it. */
+static void advise(ArenaChunk *c) {
+  if (c->size < 2 * HUGE_PAGE) return;
+  uintptr_t first = ((uintptr_t)c + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+  size_t whole = ((uintptr_t)c + c->size - first) & ~(size_t)(HUGE_PAGE - 1);
+  if (whole) madvise((void *)first, whole, MADV_HUGEPAGE);
+}
+
 static bool add_chunk(Arena *a, size_t room) {
   size_t size = a->chunk ? a->chunk->size * 2 : FIRST_CHUNK;
   if (size > MAX_CHUNK) size = MAX_CHUNK;
@@ -55,6 +65,7 @@ static bool add_chunk(Arena *a, size_t room) {
   if (!c) return false;
   c->older = a->chunk;
   c->size = size;
+  advise(c);
   a->chunk = c;
   a->cur = (char *)c + HEADER;
   a->end = (char *)c + size;
@@ -62,7 +73,7 @@ static bool add_chunk(Arena *a, size_t room) {
   return true;
 }
 
-void *arena_alloc(Arena *a, size_t n) {
+void *arena_raw(Arena *a, size_t n) {
   if (a->oom) return NULL;
   if (n > SIZE_MAX / 4) {
     a->oom = true;
@@ -78,7 +89,12 @@ void *arena_alloc(Arena *a, size_t n) {
   a->cur += room;
   a->used += room;
   UNPOISON(p, n);
-  memset(p, 0, n);
+  return p;
+}
+
+void *arena_alloc(Arena *a, size_t n) {
+  void *p = arena_raw(a, n);
+  if (p) memset(p, 0, n);
   return p;
 }
 
@@ -92,8 +108,11 @@ void *arena_array(Arena *a, size_t n, size_t size) {
 }
 
 char *arena_strdup(Arena *a, const char *s, size_t n) {
-  char *p = arena_alloc(a, n < SIZE_MAX ? n + 1 : n); /* SIZE_MAX is refused there */
-  if (p && n) memcpy(p, s, n);
+  if (n == SIZE_MAX) a->oom = true;
+  char *p = n == SIZE_MAX ? NULL : arena_raw(a, n + 1);
+  if (!p) return NULL;
+  if (n) memcpy(p, s, n);
+  p[n] = '\0';
   return p;
 }
 

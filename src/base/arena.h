@@ -27,6 +27,8 @@ void arena_init(Arena *a, Alloc alloc);
 void arena_free(Arena *a); /* frees every chunk; the arena may be initialised again */
 /* 16-byte aligned, zeroed; NULL (and a->oom) when memory is out or n overflows. n == 0 gives a valid pointer. */
 void *arena_alloc(Arena *a, size_t n);
+/* The same, but the bytes are left as they are: for who writes all of them at once. */
+void *arena_raw(Arena *a, size_t n);
 /* n * size with an overflow check. */
 void *arena_array(Arena *a, size_t n, size_t size);
 /* NUL-terminated copy of s[0..n). */

@@ -130,15 +130,26 @@ const IrTile *ir_whole(const IrFunc *f, uint32_t buf) { return f->whole[buf]; }
 
 /* ---- instructions */
 
-IrIns *ir_append(IrModule *m, IrFunc *f, Op op, const IrVal *v, uint32_t nval) {
-  if (f->nins == f->capins && !arena_push(&m->arena, f->ins, f->capins, f->nins)) return NULL;
-  IrIns *ins = arena_alloc(&m->arena, sizeof *ins + nval * sizeof *v);
+IrIns *ir_ins_new(IrModule *m, Op op, uint32_t nval) {
+  IrIns *ins = arena_raw(&m->arena, sizeof *ins + nval * sizeof *ins->v);
   if (!ins) return NULL;
+  memset(ins, 0, sizeof *ins);
   ins->op = (uint16_t)op;
   ins->nval = (uint16_t)nval;
-  if (nval) memcpy(ins->v, v, nval * sizeof *v);
-  f->ins[f->nins++] = ins;
   return ins;
+}
+
+bool ir_ins_push(IrModule *m, IrFunc *f, IrIns *ins) {
+  if (f->nins == f->capins && !arena_push(&m->arena, f->ins, f->capins, f->nins)) return false;
+  f->ins[f->nins++] = ins;
+  return true;
+}
+
+IrIns *ir_append(IrModule *m, IrFunc *f, Op op, const IrVal *v, uint32_t nval) {
+  IrIns *ins = ir_ins_new(m, op, nval);
+  if (!ins) return NULL;
+  if (nval) memcpy(ins->v, v, nval * sizeof *v);
+  return ir_ins_push(m, f, ins) ? ins : NULL;
 }
 
 uint32_t ir_new_index(IrFunc *f) { return ++f->nidx; }

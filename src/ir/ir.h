@@ -241,6 +241,7 @@ typedef struct OpInfo {
   bool (*check)(const IrCheck *c); /* NULL when the rules say all */
   const char *doc;
   const IrParam *params;
+  const IrVal *defaults; /* one per parameter: what an instruction holds before its arguments */
   int nparams;
 } OpInfo;
 extern const OpInfo op_info[OP_count];
@@ -327,6 +328,10 @@ const char *ir_unique_name(IrModule *m, const IrFunc *f, const char *wanted); /*
 IrTile *ir_tile_new(IrModule *m);                                             /* zeroed */
 const IrTile *ir_whole(const IrFunc *f, uint32_t buf);
 IrIns *ir_append(IrModule *m, IrFunc *f, Op op, const IrVal *v, uint32_t nval); /* copies v; sets nothing else */
+/* The same in two steps, for who fills v in place: an instruction that is nowhere yet, v unset, and its end of the
+ * list. */
+IrIns *ir_ins_new(IrModule *m, Op op, uint32_t nval);
+bool ir_ins_push(IrModule *m, IrFunc *f, IrIns *ins);
 uint32_t ir_new_index(IrFunc *f);
 uint32_t ir_loc(IrModule *m, const char *file, int line, bool tail, uint32_t parent); /* interned */
 uint32_t ir_iter(IrModule *m, uint32_t parent, uint32_t loop_loc, int64_t value);
@@ -379,6 +384,8 @@ void tile_describe(const IrFunc *f, const IrTile *t, Text *out);
 /* rules.c, verify.c -- what the hardware would refuse. */
 bool ir_check_ins(const IrModule *m, const IrFunc *f, const IrIns *ins,
                   Diag *d); /* one instruction; sets d->where from ins->loc */
+/* The same; *spaces gets the mask of 1 << Space of its tiles. */
+bool ir_check_ins_spaces(const IrModule *m, const IrFunc *f, const IrIns *ins, uint32_t *spaces, Diag *d);
 bool ir_verify(const IrModule *m,
                Diag *d); /* whole module: every instruction, def before use, nesting, returns, outputs, addresses */
 void ir_diag_where(const IrModule *m, uint32_t loc, uint32_t iter, Diag *d); /* adds line, call chain, iterations */

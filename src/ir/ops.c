@@ -18,13 +18,13 @@
 #define HBM ((1u << SP_private_hbm) | (1u << SP_shared_hbm))
 
 /* defaults */
-#define REQ .required = true
-#define OPT .required = false
-#define D_FLAG(x) .def = {V_INT, 0, {.i = (x)}}
-#define D_INT(x) .def = {V_INT, 0, {.i = (x)}}
-#define D_NUM(x) .def = {V_NUM, 0, {.num = (x)}}
-#define D_ENUM(x) .def = {V_INT, 0, {.i = (x)}}
-#define D_ALU(x) .def = {V_INT, 0, {.i = ALU_##x}}
+#define REQ ABSENT(true)
+#define OPT ABSENT(false)
+#define D_FLAG(x) DEFAULT(V_INT, .i = (x))
+#define D_INT(x) DEFAULT(V_INT, .i = (x))
+#define D_NUM(x) DEFAULT(V_NUM, .num = (x))
+#define D_ENUM(x) DEFAULT(V_INT, .i = (x))
+#define D_ALU(x) DEFAULT(V_INT, .i = ALU_##x)
 /* domains */
 #define ANY .set = 0
 #define ONG(sp, d2, d3, d4) .spaces = (sp), .dtypes = {(d2), (d3), (d4)}, .dynamic = true
@@ -35,11 +35,30 @@
 #define OF(type) .set = ET_##type
 #define IN(a, b) .lo = (a), .hi = (b)
 
+#define ABSENT(needed) .required = (needed)
+#define DEFAULT(kind_, value) .def = {kind_, 0, {value}}
 #define P(role_, kind_, name_, def_, domain_, gen_) \
   {.name = #name_, .role = role_, .kind = kind_, .gen = gen_, def_, domain_},
 #define R(...)
 #define OP(name, engines, gen, cost, shape, effects, rules, check, doc, ...) \
   static const IrParam params_##name[] = {__VA_ARGS__};
+#include "ops.def"
+
+/* The defaults alone, side by side: every instruction begins as a copy of them. */
+#undef ABSENT
+#undef DEFAULT
+#define ABSENT(needed)    \
+  {                       \
+    V_NONE, 0, { .i = 0 } \
+  }
+#define DEFAULT(kind_, value) \
+  {                           \
+    kind_, 0, { value }       \
+  }
+#define P(role, kind, name, def, domain, gen) def,
+#define R(...)
+#define OP(name, engines, gen, cost, shape, effects, rules, check, doc, ...) \
+  static const IrVal defaults_##name[] = {__VA_ARGS__};
 #include "ops.def"
 
 /* R(rule, a, b) -> {RULE_rule, {index of a + 1, index of b + 1}}; a misspelt parameter does not compile. */
@@ -76,6 +95,7 @@
                   .check = check_,                                                    \
                   .doc = doc_,                                                        \
                   .params = params_##name_,                                           \
+                  .defaults = defaults_##name_,                                       \
                   .nparams = (int)(sizeof params_##name_ / sizeof params_##name_[0])},
 const OpInfo op_info[OP_count] = {
 #include "ops.def"

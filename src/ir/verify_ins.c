@@ -290,7 +290,7 @@ static inline uint32_t rules_met(const Common *m) {
   return met;
 }
 
-static bool check_row(const IrCheck *c) {
+static bool check_row(const IrCheck *c, uint32_t *spaces) {
   const OpInfo *op = c->op;
   bool ok = true, usable = true;
   Common common = {0};
@@ -307,8 +307,11 @@ static bool check_row(const IrCheck *c) {
     if (v->kind == V_INT && p->def.kind == V_INT && v->u.i == p->def.u.i) continue; /* a default is legal */
     if (!check_param(c, p, v, &usable)) ok = false;
     if (b && usable) common_add(&common, b, tile_parts(v->u.tile), tile_free(v->u.tile));
+    for (uint32_t k = 0; v->kind == V_TILES && usable && k < v->n; k++)
+      *spaces |= 1u << buf_of(c, v->u.tiles[k])->space;
   }
   if (!usable) return false;
+  *spaces |= common.spaces;
   uint32_t met = rules_met(&common);
   for (const IrRuleUse *r = op_rules((Op)c->ins->op); r->rule != RULE_none; r++)
     if (!(met >> r->rule & 1) && !rule_holds(c, r)) ok = false;
@@ -316,12 +319,18 @@ static bool check_row(const IrCheck *c) {
   return ok;
 }
 
-bool ir_check_ins(const IrModule *m, const IrFunc *f, const IrIns *ins, Diag *d) {
+bool ir_check_ins_spaces(const IrModule *m, const IrFunc *f, const IrIns *ins, uint32_t *spaces, Diag *d) {
+  *spaces = 0;
   if (ins->op >= OP_count) return true; /* structure: ir_verify */
   if (ins->op == OP_none || ins->nval != op_info[ins->op].nparams)
     return NK_BUG(d, "instruction does not match its row");
   IrCheck c = {m, f, ins, &op_info[ins->op], chip_of(m->target)->gen, ir_engine(f, ins), d};
-  if (check_row(&c)) return true;
+  if (check_row(&c, spaces)) return true;
   ir_diag_where(m, ins->loc, ins->iter, d);
   return false;
+}
+
+bool ir_check_ins(const IrModule *m, const IrFunc *f, const IrIns *ins, Diag *d) {
+  uint32_t spaces;
+  return ir_check_ins_spaces(m, f, ins, &spaces, d);
 }

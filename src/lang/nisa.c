@@ -6,14 +6,23 @@
 
 enum { MAX_PARAMS = 24, MAX_LIST = 64 };
 
+/* One row as a Lua function: upvalue 2 of its closure. Lua makes one object of equal short strings, so a parameter's
+   name is known by its address; user value 1 keeps those objects alive. */
+typedef struct Callee {
+  const OpInfo *op;
+  const void *key[MAX_PARAMS];
+  uint8_t order[MAX_PARAMS]; /* parameter of the k-th keyword of the last call: calls mostly look alike */
+} Callee;
+
 typedef struct Binding { /* of one call */
   lua_State *L;
   LangCtx *c;
   Trace *t;
   const OpInfo *op;
+  Callee *callee;
   const char *label;
-  IrVal v[MAX_PARAMS];
-  bool given[MAX_PARAMS];
+  IrIns *ins;     /* being filled in: not yet part of the trace */
+  uint32_t given; /* mask of the parameters that have an argument */
 } Binding;
 
 static const char *const full_names[OP_count] = {
@@ -194,12 +203,12 @@ static void other_value(Binding *b, int i, const IrParam *p, IrVal *out) {
 
 static void value(Binding *b, int i, int k) {
   const IrParam *p = &b->op->params[k];
-  IrVal *out = &b->v[k];
+  IrVal *out = &b->ins->v[k];
   bool tile = p->kind <= K_column || p->kind == K_number_or_column || p->kind == K_number_or_tile;
-  b->given[k] = true;
+  b->given |= 1u << k;
   if (tile && tile_value(b, i, p, out)) return;
   if (lua_isnil(b->L, i)) {
-    b->given[k] = false;
+    b->given &= ~(1u << k);
     return;
   }
   switch (p->kind) {
@@ -235,20 +244,33 @@ static void label_value(Binding *b, int i) {
 
 /* ---- the call */
 
-static void keyword(Binding *b) { /* key at -2, value at -1 */
+/* The parameter that the key at -2 names, the nth of this call; -1 when none. */
+static int keyword_param(Binding *b, int nth) {
+  const void *key = lua_topointer(b->L, -2);
+  Callee *callee = b->callee;
+  int k = nth < b->op->nparams ? callee->order[nth] : 0;
+  if (callee->key[k] == key) return k;
+  for (k = 0; k < b->op->nparams; k++) {
+    if (callee->key[k] != key) continue;
+    if (nth < b->op->nparams) callee->order[nth] = (uint8_t)k;
+    return k;
+  }
+  return -1;
+}
+
+static void keyword(Binding *b, int nth) { /* key at -2, value at -1 */
   lua_State *L = b->L;
+  int k = keyword_param(b, nth);
+  if (k >= 0) {
+    if (b->given >> k & 1) LANG_HERE(L, bind_twice, func_name(b), b->op->params[k].name);
+    value(b, -1, k);
+    return;
+  }
   if (lua_type(L, -2) != LUA_TSTRING) {
     if (lua_type(L, -2) == LUA_TNUMBER) LANG_HERE(L, bind_mixed, func_name(b));
     LANG_HERE(L, bind_key, func_name(b), luaL_typename(L, -2));
   }
   const char *key = lua_tostring(L, -2);
-  for (int k = 0; k < b->op->nparams; k++) {
-    const char *name = b->op->params[k].name;
-    if (name[0] != key[0] || strcmp(name, key) != 0) continue;
-    if (b->given[k]) LANG_HERE(L, bind_twice, func_name(b), key);
-    value(b, -1, k);
-    return;
-  }
   if (strcmp(key, "name") == 0) {
     label_value(b, -1);
     return;
@@ -275,7 +297,6 @@ static bool is_keywords(Binding *b, int top) {
 static void bind(Binding *b) {
   lua_State *L = b->L;
   int top = lua_gettop(L), n = b->op->nparams, npos = top;
-  for (int k = 0; k < n; k++) b->v[k] = b->op->params[k].def;
   bool kw = top > 0 && lua_type(L, top) == LUA_TTABLE && is_keywords(b, top);
   if (kw) npos--;
   if (npos > n + 1) LANG_HERE(L, bind_surplus, func_name(b), n + 1, npos);
@@ -283,8 +304,8 @@ static void bind(Binding *b) {
   if (npos > n) label_value(b, n + 1);
   if (!kw) return;
   lua_pushnil(L);
-  while (lua_next(L, top)) {
-    keyword(b);
+  for (int nth = 0; lua_next(L, top); nth++) {
+    keyword(b, nth);
     lua_pop(L, 1);
   }
 }
@@ -294,17 +315,19 @@ int lang_nisa_call(lua_State *L) {
   b.L = L;
   b.c = lang_upctx(L);
   b.t = b.c->trace;
-  b.op = lua_touserdata(L, lua_upvalueindex(2));
+  b.callee = lua_touserdata(L, lua_upvalueindex(2));
+  b.op = b.callee->op;
   b.label = NULL;
-  memset(b.given, 0, sizeof b.given);
+  b.given = 0;
   if (!b.t) {
     lang_need_trace(L, b.c, func_name(&b));
   }
   lang_locate_fast(L, b.c, b.t); /* before the values: reading a register is an instruction of this line, too */
+  b.ins = tr_begin_ins(b.t, (Op)(b.op - op_info));
+  if (!b.ins) lang_trace_error(L, b.t);
   bind(&b);
-  const IrIns *ins = tr_emit(b.t, (Op)(b.op - op_info), b.v, b.label);
-  if (!ins) lang_trace_error(L, b.t);
-  lua_pushlightuserdata(L, (void *)(uintptr_t)ins);
+  if (!tr_emit_ins(b.t, b.ins, b.label)) lang_trace_error(L, b.t);
+  lua_pushlightuserdata(L, b.ins);
   return 1;
 }
 
@@ -334,14 +357,26 @@ static void add_engine_aliases(lua_State *L, LangCtx *c) {
   }
 }
 
+static void push_callee(lua_State *L, LangCtx *c, const OpInfo *op) {
+  lua_pushlightuserdata(L, c);
+  Callee *callee = lua_newuserdatauv(L, sizeof *callee, 1);
+  *callee = (Callee){.op = op};
+  lua_createtable(L, op->nparams, 0);
+  for (int k = 0; k < op->nparams; k++) {
+    lua_pushstring(L, op->params[k].name);
+    callee->key[k] = lua_topointer(L, -1);
+    lua_rawseti(L, -2, k + 1);
+  }
+  lua_setiuservalue(L, -2, 1);
+  lua_pushcclosure(L, lang_nisa_call, 2);
+}
+
 int lang_open_nisa(lua_State *L) {
   LangCtx *c = lang_ctx(L);
   lua_createtable(L, 0, OP_count + 24);
   for (int op = OP_none + 1; op < OP_count; op++) {
     if (strcmp(op_info[op].dialect, "nisa") != 0) continue; /* the simulator's own: reached through nl */
-    lua_pushlightuserdata(L, c);
-    lua_pushlightuserdata(L, (void *)(uintptr_t)&op_info[op]);
-    lua_pushcclosure(L, lang_nisa_call, 2);
+    push_callee(L, c, &op_info[op]);
     lua_setfield(L, -2, op_info[op].name);
   }
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {

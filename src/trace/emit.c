@@ -29,24 +29,36 @@ static void mark_all(Trace *t, const IrIns *ins, uint32_t mask, bool write) {
   }
 }
 
-IrIns *tr_emit(Trace *t, Op op, const IrVal *v, const char *label) {
+IrIns *tr_begin_ins(Trace *t, Op op) {
+  IrIns *ins = ir_ins_new(t->m, op, (uint32_t)op_info[op].nparams);
+  if (!ins) return tr_oom(t), NULL;
+  memcpy(ins->v, op_info[op].defaults, ins->nval * sizeof *ins->v);
+  return ins;
+}
+
+bool tr_emit_ins(Trace *t, IrIns *ins, const char *label) {
   TrImpl *i = impl(t);
+  uint32_t spaces = 0;
   if (t->f->nins >= (uint64_t)t->spec.max_instr) {
     DIAG(t->d, too_many_instructions, t->spec.func_name, (long long)t->spec.max_instr);
-    tr_fail_here(t);
-    return NULL;
+    return tr_fail_here(t);
   }
-  IrIns *ins = ir_append(t->m, t->f, op, v, (uint32_t)op_info[op].nparams);
-  if (!ins) return tr_oom(t), NULL;
   ins->loc = t->loc;
   ins->iter = t->iter;
   if (label) ins->label = arena_strdup(&t->m->arena, label, strlen(label));
-  if (!ir_check_ins(t->m, t->f, ins, t->d)) {
-    t->f->nins--; /* the kernel may catch the error and go on */
-    return NULL;
+  if (!ir_check_ins_spaces(t->m, t->f, ins, &spaces, t->d)) return false; /* the kernel may catch the error and go on */
+  if (!ir_ins_push(t->m, t->f, ins)) return tr_oom(t);
+  if (spaces & (1u << SP_private_hbm | 1u << SP_shared_hbm)) {
+    mark_all(t, ins, i->src[ins->op], false);
+    mark_all(t, ins, i->dst[ins->op], true);
   }
-  mark_all(t, ins, i->src[op], false);
-  mark_all(t, ins, i->dst[op], true);
   if (t->loop) tr_carry_note(t, ins);
-  return ins;
+  return true;
+}
+
+IrIns *tr_emit(Trace *t, Op op, const IrVal *v, const char *label) {
+  IrIns *ins = tr_begin_ins(t, op);
+  if (!ins) return NULL;
+  memcpy(ins->v, v, ins->nval * sizeof *v);
+  return tr_emit_ins(t, ins, label) ? ins : NULL;
 }

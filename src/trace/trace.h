@@ -46,6 +46,10 @@ const IrTile *tr_cast(Trace *t, const IrTile *tile, DType to); /* view with anot
    in; lists and strings must live as long as t->m (its arena). Also tracks written-ness and values carried between
    iterations of affine_range (warning). A refused instruction leaves nothing behind. */
 IrIns *tr_emit(Trace *t, Op op, const IrVal *v, const char *label);
+/* The same in two steps: an instruction that holds its defaults, for the caller to fill in, then its place in the
+   trace. Begun and never emitted, it is as if it had not been. */
+IrIns *tr_begin_ins(Trace *t, Op op);
+bool tr_emit_ins(Trace *t, IrIns *ins, const char *label);
 
 /* Registers and affine index values. */
 bool tr_reg_alloc(Trace *t, const char *name, uint32_t *reg);
