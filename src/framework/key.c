@@ -1,11 +1,12 @@
 /* key.c -- framework room: the canonical bytes of a request. Two calls share a specialization exactly when these bytes
    are equal, so every field is tagged and has its length in front: no two requests spell the same bytes. */
+#include <endian.h>
 #include <string.h>
 
 #include "fw.h"
 
 /* As text_add, without a call when there is room: a key is many small pieces. */
-static void put_raw(Text *key, const void *s, size_t n) {
+static inline void put_raw(Text *key, const void *s, size_t n) {
   if (n == 0) return;
   if (key->data && n < key->cap - key->len) {
     memcpy(key->data + key->len, s, n);
@@ -18,10 +19,9 @@ static void put_raw(Text *key, const void *s, size_t n) {
 static void put_byte(Text *key, unsigned char b) { put_raw(key, &b, 1); }
 
 /* Little endian whatever the machine is, so that keys (and cache_key) are the same everywhere. */
-static void put_u64(Text *key, uint64_t v) {
-  unsigned char b[8];
-  for (int i = 0; i < 8; i++) b[i] = (unsigned char)(v >> (8 * i));
-  put_raw(key, b, sizeof b);
+static inline void put_u64(Text *key, uint64_t v) {
+  v = htole64(v);
+  put_raw(key, &v, sizeof v);
 }
 
 static void put_bytes(Text *key, const void *s, size_t n) {

@@ -9,8 +9,9 @@
 
 enum { MAX_DEPTH = 1000 };
 
-/* Registry keys of weak tables. dumps: closure -> LDump. serials: object -> number. */
-static const char dumps_key = 0, serials_key = 0;
+/* Registry key of a list of weak tables: closure -> LDump, what has a name -> name, object -> number. */
+static const char tables_key = 0;
+enum { DUMPS = 1, NAMES, SERIALS };
 
 int capture_oom(lua_State *L) {
   LangCtx *c = lang_ctx(L);
@@ -26,19 +27,23 @@ void *capture_grow(lua_State *L, LangCtx *c, void *p, size_t *cap, size_t size) 
   return q;
 }
 
-static void weak_table(lua_State *L, const char *key) {
+void capture_weak_table(lua_State *L) {
   lua_newtable(L);
   lua_createtable(L, 0, 1);
   lua_pushliteral(L, "k");
   lua_setfield(L, -2, "__mode");
   lua_setmetatable(L, -2);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, key);
 }
 
 void capture_open(lua_State *L, LangCtx *c) {
-  weak_table(L, &dumps_key);
+  lua_createtable(L, 3, 0);
+  capture_weak_table(L);
+  lua_rawseti(L, -2, DUMPS);
   capture_open_names(L);
-  weak_table(L, &serials_key);
+  lua_rawseti(L, -2, NAMES);
+  capture_weak_table(L);
+  lua_rawseti(L, -2, SERIALS);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &tables_key);
   c->capture = alloc_new(&c->alloc, sizeof *c->capture);
   if (!c->capture) capture_oom(L);
   *c->capture = (Capture){.walk = 0};
@@ -209,14 +214,17 @@ void capture_add(lua_State *L, LangCtx *c, int function) {
   luaL_checkstack(L, 16, NULL);
   function = lua_absindex(L, function);
   int top = lua_gettop(L);
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &dumps_key);
-  capture_push_names(L);
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &serials_key);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &tables_key);
+  lua_rawgeti(L, top + 1, DUMPS);
+  lua_rawgeti(L, top + 1, NAMES);
+  lua_rawgeti(L, top + 1, SERIALS);
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
-  k->dumps = top + 1;
-  k->names = top + 2;
-  k->serials = top + 3;
-  k->globals = top + 4;
+  k->dumps = top + 2;
+  k->names = top + 3;
+  k->serials = top + 4;
+  k->globals = top + 5;
+  if (!k->named) capture_name_standard(L, k->names);
+  k->named = true;
   capture_walk(L, c, function);
   lua_settop(L, top);
   if (k->bytes.oom) capture_oom(L);

@@ -1,6 +1,8 @@
 /* capture.h -- private to the capture files: the scratch of one walk over captured state. */
 #ifndef NK_LANG_CAPTURE_H
 #define NK_LANG_CAPTURE_H
+#include <endian.h>
+
 #include "kernel.h"
 
 /* Objects met in this walk, by address: they are reachable, so an address stays theirs. */
@@ -37,6 +39,7 @@ struct Capture {
   const char *dir;
   const char *unsure; /* the name of something reached that may answer otherwise next time; NULL: nothing */
   int depth;
+  bool named;                         /* the standard libraries have their names */
   int dumps, names, serials, globals; /* stack indices of the registry's tables during a walk */
 };
 
@@ -46,8 +49,9 @@ void *capture_grow(lua_State *L, LangCtx *c, void *p, size_t *cap, size_t size);
 const char *capture_walk(lua_State *L, LangCtx *c, int i); /* the name, when the value was written by name */
 const char *capture_walk_table(lua_State *L, LangCtx *c, int t);
 void capture_walk_function(lua_State *L, LangCtx *c, int f);
-void capture_open_names(lua_State *L);
-void capture_push_names(lua_State *L); /* the table of names, with the standard libraries in it */
+void capture_weak_table(lua_State *L);               /* pushes one with weak keys */
+void capture_open_names(lua_State *L);               /* pushes the table of names */
+void capture_name_standard(lua_State *L, int names); /* at the first walk */
 /* True when p was walked already: its visit number stands for it. */
 bool capture_seen(lua_State *L, LangCtx *c, const void *p);
 /* The name of a library's table or function, NULL when the value at i is none. */
@@ -70,9 +74,8 @@ static inline void put_raw(Capture *k, const void *s, size_t n) {
 }
 static inline void put_tag(Capture *k, char tag) { put_raw(k, &tag, 1); }
 static inline void put_u64(Capture *k, uint64_t v) {
-  unsigned char b[8];
-  for (int i = 0; i < 8; i++) b[i] = (unsigned char)(v >> (8 * i));
-  put_raw(k, b, sizeof b);
+  v = htole64(v);
+  put_raw(k, &v, sizeof v);
 }
 static inline void put_bytes(Capture *k, char tag, const void *s, size_t n) {
   put_tag(k, tag);

@@ -52,6 +52,11 @@ static void ask_function(lua_State *L, int env, int name) {
 
 /* Replaces the name on top by env[name] as the function would see it. */
 static void look_up(lua_State *L, int env) {
+  if (!lua_getmetatable(L, env)) {
+    lua_rawget(L, env);
+    return;
+  }
+  lua_pop(L, 1);
   int name = lua_gettop(L);
   lua_pushvalue(L, env);
   for (int hop = 0; hop < 16 && !raw_or_index(L, name + 1, name); hop++) {

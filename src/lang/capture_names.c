@@ -9,11 +9,8 @@
 static const char names_key = 0;
 
 void capture_open_names(lua_State *L) {
-  lua_newtable(L);
-  lua_createtable(L, 0, 1);
-  lua_pushliteral(L, "k");
-  lua_setfield(L, -2, "__mode");
-  lua_setmetatable(L, -2);
+  capture_weak_table(L);
+  lua_pushvalue(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &names_key);
 }
 
@@ -83,18 +80,11 @@ void capture_name_module(lua_State *L, const char *name, int module) {
   lua_settop(L, names - 1);
 }
 
-/* At the first walk. The table of globals has its name too: its content is reached by name, never as a whole. */
-static void name_standard(lua_State *L, int names) {
+/* The table of globals has its name too: its content is reached by name, never as a whole. */
+void capture_name_standard(lua_State *L, int names) {
   static const char *const libs[] = {LUA_GNAME,      LUA_COLIBNAME,   LUA_TABLIBNAME,  LUA_IOLIBNAME, LUA_OSLIBNAME,
                                      LUA_STRLIBNAME, LUA_UTF8LIBNAME, LUA_MATHLIBNAME, LUA_DBLIBNAME, LUA_LOADLIBNAME};
   int top = lua_gettop(L);
-  lua_pushliteral(L, "done");
-  if (lua_rawget(L, names) != LUA_TNIL) {
-    lua_settop(L, top);
-    return;
-  }
-  lua_pushboolean(L, 1);
-  lua_setfield(L, names, "done");
   lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   int loaded = lua_gettop(L);
   for (size_t i = 0; i < sizeof libs / sizeof *libs; i++) {
@@ -110,18 +100,13 @@ static void name_standard(lua_State *L, int names) {
   lua_settop(L, top);
 }
 
-void capture_push_names(lua_State *L) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &names_key);
-  name_standard(L, lua_gettop(L));
-}
-
 /* Library functions whose answer is no function of their arguments, or that run code which no walk has seen. */
 static bool is_unsure(const char *name) {
   static const char *const names[] = {"math.random", "os.time", "os.clock",    "os.date",   "os.getenv",
                                       "os.tmpname",  "_G.load", "_G.loadfile", "_G.dofile", "io.read",
                                       "io.lines",    "io.open", "io.popen",    "io.input",  "package.loaded"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strcmp(names[i], name) == 0) return true;
+    if (names[i][0] == name[0] && strcmp(names[i], name) == 0) return true;
   return false;
 }
 

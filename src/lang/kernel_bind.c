@@ -98,21 +98,23 @@ static bool map_tensor(KernelCall *call, int p) {
   lua_State *L = call->L;
   const LangCtx *c = call->c;
   int i = call->first + p;
-  if (lua_type(L, i) != LUA_TUSERDATA) return false;
-  const LArray *a = lang_test(L, i, c->mt_array);
-  if (a) {
+  if (lua_type(L, i) != LUA_TUSERDATA || !lua_getmetatable(L, i)) return false;
+  const void *mt = lua_topointer(L, -1);
+  lua_pop(L, 1);
+  if (mt == c->mt_array) {
+    const LArray *a = lua_touserdata(L, i);
     if (!a->data) LANG_FAIL(L, array_freed, call->k->core->func_name, call->args[p].name);
     set_tensor(&call->args[p], a->dtype, a->rank, a->shape);
     call->array = p;
     return true;
   }
-  const LDecl *d = lang_test(L, i, c->mt_decl);
-  if (d) {
+  if (mt == c->mt_decl) {
+    const LDecl *d = lua_touserdata(L, i);
     set_tensor(&call->args[p], d->dtype, d->rank, d->shape);
     call->decl = p;
     return true;
   }
-  if (!c->mt_tile || !lang_test(L, i, c->mt_tile)) return false;
+  if (!c->mt_tile || mt != c->mt_tile) return false;
   call->tile = p;
   return true;
 }
