@@ -32,8 +32,8 @@ static const char *const full_names[OP_count] = {
 #define R(...)
 #include "ops.def"
 };
-const char *lang_nisa_name(const OpInfo *op) { return full_names[op - op_info]; }
-static const char *func_name(const Binding *b) { return lang_nisa_name(b->op); }
+static const char *func_name(const Binding *b) { return full_names[b->op - op_info]; }
+const char *lang_nisa_name(const void *callee) { return full_names[((const Callee *)callee)->op - op_info]; }
 
 static int wrong(const Binding *b, int i, const char *param, const char *want) {
   return lang_kind_error(b->L, i, func_name(b), param, want);
