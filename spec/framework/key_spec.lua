@@ -180,7 +180,7 @@ describe("captured state", function()
 
   it("a global, and one that does not exist at first", function()
     local k = nki.jit(function(input)
-      return scaled(input, spec_factor or 5) -- luacheck: ignore spec_factor
+      return scaled(input, _G.spec_factor and spec_factor or 5) -- luacheck: ignore spec_factor
     end)
     check(k, function(v)
       _G.spec_factor = v ~= 5 and v or nil
@@ -188,12 +188,26 @@ describe("captured state", function()
     _G.spec_factor = nil
   end)
 
+  local function reading(source)
+    local chunk = "local scaled, G = ... return function(input) return scaled(input, " .. source .. ") end"
+    return nki.jit(load(chunk, "=text", "t", _G)(scaled, _G))
+  end
+
+  it("a global that is reached through _G", function()
+    for _, source in ipairs {"_G.spec_factor", "G.spec_factor"} do
+      check(reading(source), function(v)
+        _G.spec_factor = v
+      end, {1, 2, 3})
+    end
+    _G.spec_factor = nil
+  end)
+
   it("a global that is reached through _G or _ENV as values", function()
-    local in_callee = "(function(env) return env.spec_factor end)(_ENV)"
-    local sources = {"_G.spec_factor", in_callee, "rawget(_ENV, 'spec_factor')"}
+    local in_callee = "(function(env) return env.spec_factor end)(%s)"
+    local sources = {in_callee:format "_ENV", in_callee:format "_G", in_callee:format "G", "rawget(_ENV, 'spec_factor')",
+      "_G['spec' .. '_factor']", "G['spec' .. '_factor']"}
     for _, source in ipairs(sources) do
-      local chunk = "local scaled = ... return function(input) return scaled(input, " .. source .. ") end"
-      local k = nki.jit(load(chunk, "=text", "t", _G)(scaled))
+      local k = reading(source)
       for v = 1, 3 do
         _G.spec_factor = v
         assert.equal(v * 1.0, k(x):get(0, 0))

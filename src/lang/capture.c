@@ -194,6 +194,14 @@ const char *capture_walk(lua_State *L, LangCtx *c, int i) {
   return name;
 }
 
+bool capture_is_library(const char *name) {
+  return name && strncmp(name, "nki", 3) != 0 && strcmp(name, LUA_GNAME) != 0;
+}
+
+void capture_walk_part(lua_State *L, LangCtx *c, int i) {
+  if (capture_is_library(capture_walk(L, c, i))) capture_walk_content(L, c, i);
+}
+
 void capture_begin(lua_State *L, LangCtx *c, const char *dir) {
   Capture *k = c->capture;
   (void)L;

@@ -47,6 +47,10 @@ struct Capture {
 int capture_oom(lua_State *L);
 void *capture_grow(lua_State *L, LangCtx *c, void *p, size_t *cap, size_t size);
 const char *capture_walk(lua_State *L, LangCtx *c, int i); /* the name, when the value was written by name */
+/* A value inside another: a standard library there may be used by anybody for anything. */
+void capture_walk_part(lua_State *L, LangCtx *c, int i);
+void capture_walk_content(lua_State *L, LangCtx *c, int t); /* of a library's table, whole */
+bool capture_is_library(const char *name); /* of the standard library, by the name that capture_walk returns */
 const char *capture_walk_table(lua_State *L, LangCtx *c, int t);
 void capture_walk_function(lua_State *L, LangCtx *c, int f);
 void capture_weak_table(lua_State *L);               /* pushes one with weak keys */

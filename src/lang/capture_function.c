@@ -31,9 +31,9 @@ static void put_dump(Capture *k, const LDump *d) {
   put_bytes(k, 'c', d->bytes, d->n);
 }
 
-/* A function being walked, with the names its code holds: two lists on the stack. */
+/* A function being walked, with the names its code holds: lists on the stack. */
 typedef struct Names {
-  int globals, fields, nglobals, nfields;
+  int globals, fields, whole, nglobals, nfields, nwhole;
 } Names;
 
 /* Pushes t[name] raw; when that is nil, pushes what is at t's __index after it. */
@@ -71,6 +71,21 @@ static void look_up(lua_State *L, int env) {
   lua_settop(L, name);
 }
 
+/* Fields of the table at t, as indexing finds them. */
+static void walk_fields(lua_State *L, LangCtx *c, int t, const Names *n) {
+  Capture *k = c->capture;
+  for (int i = 1; i <= n->nfields; i++) {
+    lua_rawgeti(L, n->fields, i);
+    const char *name = lua_tostring(L, -1);
+    look_up(L, t);
+    if (!lua_isnil(L, -1)) {
+      put_bytes(k, ':', name, strlen(name));
+      capture_walk_part(L, c, lua_gettop(L));
+    }
+    lua_pop(L, 1);
+  }
+}
+
 /* Fields of a standard library that the function may use: who replaces one changes what the function does. */
 static void walk_library(lua_State *L, LangCtx *c, int lib, const Names *n) {
   Capture *k = c->capture;
@@ -79,17 +94,33 @@ static void walk_library(lua_State *L, LangCtx *c, int lib, const Names *n) {
     const char *name = lua_tostring(L, -1);
     if (lua_rawget(L, lib) != LUA_TNIL) {
       put_bytes(k, '.', name, strlen(name));
-      capture_walk(L, c, lua_gettop(L));
+      capture_walk_part(L, c, lua_gettop(L));
     }
     lua_pop(L, 1);
   }
 }
 
+/* Is the variable used for more than its fields? It may then be handed on to where no name tells which are used. */
+static bool used_whole(lua_State *L, const Names *n, const char *variable) {
+  bool found = false;
+  for (int i = 1; i <= n->nwhole && !found; i++) {
+    lua_rawgeti(L, n->whole, i);
+    found = strcmp(lua_tostring(L, -1), variable) == 0;
+    lua_pop(L, 1);
+  }
+  return found;
+}
+
 /* A captured value, and what of it the function can reach by the names in it. */
-static void walk_captured(lua_State *L, LangCtx *c, const Names *n) {
+static void walk_captured(lua_State *L, LangCtx *c, const char *variable, const Names *n) {
   int i = lua_gettop(L);
-  const char *name = capture_walk(L, c, i);
-  if (name && strncmp(name, "nki", 3) != 0 && strcmp(name, LUA_GNAME) != 0) walk_library(L, c, i, n);
+  if (lua_rawequal(L, i, c->capture->globals) && !used_whole(L, n, variable)) { /* only `_G.x` */
+    walk_fields(L, c, i, n);
+    return;
+  }
+  if (!capture_is_library(capture_walk(L, c, i))) return;
+  walk_library(L, c, i, n);
+  if (used_whole(L, n, variable)) capture_walk_content(L, c, i);
 }
 
 static void walk_globals(lua_State *L, LangCtx *c, int env, const Names *n) {
@@ -102,7 +133,7 @@ static void walk_globals(lua_State *L, LangCtx *c, int env, const Names *n) {
     if (!lua_isnil(L, -1)) {
       add_mark(L, c, name);
       put_bytes(k, 'G', name, len);
-      walk_captured(L, c, n);
+      walk_captured(L, c, name, n);
     }
     lua_pop(L, 1);
   }
@@ -114,15 +145,13 @@ static void walk_upvalues(lua_State *L, LangCtx *c, int f, const Names *n) {
     const char *name = lua_getupvalue(L, f, i);
     if (!name) return;
     int v = lua_gettop(L);
-    bool env = strcmp(name, "_ENV") == 0;
-    if (env || lua_rawequal(L, v, k->globals)) {
+    if (strcmp(name, "_ENV") == 0) {
       put_tag(k, 'E');
-      if (!env) k->unsure = "the table of globals";
       if (lua_istable(L, v)) walk_globals(L, c, v, n);
     } else {
       add_mark(L, c, name);
       put_tag(k, 'U');
-      walk_captured(L, c, n);
+      walk_captured(L, c, name, n);
     }
     lua_settop(L, v - 1);
   }
@@ -135,16 +164,7 @@ static void walk_methods(lua_State *L, LangCtx *c, const Names *n) {
   lua_pushliteral(L, "");
   int kind = luaL_getmetafield(L, -1, "__index"), methods = lua_gettop(L);
   if (kind == LUA_TTABLE) {
-    for (int i = 1; i <= n->nfields; i++) {
-      lua_rawgeti(L, n->fields, i);
-      const char *name = lua_tostring(L, -1);
-      look_up(L, methods);
-      if (!lua_isnil(L, -1)) {
-        put_bytes(k, ':', name, strlen(name));
-        capture_walk(L, c, lua_gettop(L));
-      }
-      lua_pop(L, 1);
-    }
+    walk_fields(L, c, methods, n);
   } else if (kind != LUA_TNIL) {
     put_tag(k, ':');
     capture_walk(L, c, methods);
@@ -180,7 +200,8 @@ void capture_walk_function(lua_State *L, LangCtx *c, int f) {
   put_dump(k, d);
   lua_getiuservalue(L, dump, 1);
   lua_getiuservalue(L, dump, 2);
-  const Names n = {dump + 1, dump + 2, d->nglobals, d->nfields};
+  lua_getiuservalue(L, dump, 3);
+  const Names n = {dump + 1, dump + 2, dump + 3, d->nglobals, d->nfields, d->nwhole};
   if (d->dynamic) k->unsure = "the table of globals";
   walk_upvalues(L, c, f, &n);
   walk_methods(L, c, &n);

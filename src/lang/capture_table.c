@@ -130,10 +130,10 @@ static void walk_hash(lua_State *L, LangCtx *c, int t, lua_Unsigned border) {
     } else {
       push_object_key(L, k, t, &key);
     }
-    capture_walk(L, c, lua_gettop(L));
+    capture_walk_part(L, c, lua_gettop(L));
     lua_pushvalue(L, -1);
     lua_rawget(L, t);
-    capture_walk(L, c, lua_gettop(L));
+    capture_walk_part(L, c, lua_gettop(L));
     lua_pop(L, 2);
   }
   k->nkeys = first;
@@ -142,7 +142,7 @@ static void walk_hash(lua_State *L, LangCtx *c, int t, lua_Unsigned border) {
 static bool walk_tuple(lua_State *L, LangCtx *c, int t) {
   if (!tuple_push_items(L, c, t)) return false;
   put_tag(c->capture, '(');
-  capture_walk(L, c, lua_gettop(L));
+  capture_walk_part(L, c, lua_gettop(L));
   lua_pop(L, 1);
   return true;
 }
@@ -158,6 +158,10 @@ static bool walk_shape(lua_State *L, LangCtx *c, int t) {
   return true;
 }
 
+void capture_walk_content(lua_State *L, LangCtx *c, int t) {
+  if (!capture_seen(L, c, lua_topointer(L, t))) walk_hash(L, c, t, 0);
+}
+
 const char *capture_walk_table(lua_State *L, LangCtx *c, int t) {
   Capture *k = c->capture;
   const char *name = capture_put_name(L, k, t);
@@ -171,13 +175,13 @@ const char *capture_walk_table(lua_State *L, LangCtx *c, int t) {
   put_u64(k, border);
   for (lua_Unsigned i = 1; i <= border; i++) {
     lua_rawgeti(L, t, (lua_Integer)i);
-    capture_walk(L, c, lua_gettop(L));
+    capture_walk_part(L, c, lua_gettop(L));
     lua_pop(L, 1);
   }
   walk_hash(L, c, t, border);
   if (lua_getmetatable(L, t)) {
     put_tag(k, 'm');
-    capture_walk(L, c, lua_gettop(L));
+    capture_walk_part(L, c, lua_gettop(L));
     lua_pop(L, 1);
   }
   put_tag(k, '}');

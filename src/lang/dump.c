@@ -27,6 +27,7 @@ typedef struct Proto { /* one function of the chunk */
   Str *constants;
   size_t nconstants;
   bool is_env[256]; /* upvalues called _ENV */
+  Str upvalue[256]; /* names; of a stripped chunk none */
 } Proto;
 
 typedef struct Chunk {
@@ -35,8 +36,8 @@ typedef struct Chunk {
   int depth;
   lua_State *L;
   Arena *arena;
-  int globals, fields, all; /* stack: sets of names, name -> true */
-  bool dynamic;             /* the table of globals is used as a value: any constant may name a global */
+  int globals, fields, whole, all; /* stack: sets of names, name -> true */
+  bool dynamic;                    /* the table of globals is used as a value: any constant may name a global */
 } Chunk;
 
 static const unsigned char *take(Chunk *c, size_t n) {
@@ -97,6 +98,8 @@ static void read_constants(Chunk *c, Proto *f) {
   }
 }
 
+static bool is_name(Str s, const char *name) { return s.s && s.len == strlen(name) && memcmp(s.s, name, s.len) == 0; }
+
 static void read_debug(Chunk *c, Proto *f) {
   take(c, take_count(c, 1)); /* line steps */
   for (size_t n = take_count(c, 2); n > 0 && !c->bad; n--) take_size(c), take_size(c);
@@ -104,7 +107,8 @@ static void read_debug(Chunk *c, Proto *f) {
   size_t names = take_count(c, 1);
   for (size_t i = 0; i < names && !c->bad; i++) {
     Str name = take_string(c);
-    if (i < 256) f->is_env[i] = name.s && name.len == 4 && memcmp(name.s, "_ENV", 4) == 0;
+    if (i < 256) f->is_env[i] = is_name(name, "_ENV");
+    if (i < 256) f->upvalue[i] = name;
   }
   if (names == 0) memset(f->is_env, true, sizeof f->is_env); /* stripped: any may be */
 }
@@ -119,17 +123,40 @@ static uint32_t code_at(const Proto *f, size_t i) {
   return ins;
 }
 
-/* A name too far down the constants for one instruction, or too long: _ENV to a register, the name to the next, and a
-   read of one by the other. Any other use of _ENV as a value may name any global. */
+/* The value in register reg is read by a constant name at once, so that it goes nowhere else: the place of the name, -1
+   when not. A name too far down the constants for one instruction, or too long, is put in a register of its own. */
+static int64_t read_by_name(const Proto *f, size_t i, uint32_t reg) {
+  uint32_t ins = code_at(f, i), get = code_at(f, i + 1);
+  if (i >= f->ncode) return -1;
+  if (OPCODE(ins) == I_GETFIELD) return ARG_B(ins) == reg && ARG_A(ins) == reg ? (int64_t)ARG_C(ins) : -1;
+  bool far = OPCODE(ins) == I_LOADK && OPCODE(get) == I_GETTABLE && ARG_B(get) == reg && ARG_C(get) == ARG_A(ins) &&
+             ARG_A(get) == reg;
+  return far ? (int64_t)ARG_BX(ins) : -1;
+}
+
+/* The variable called name was read into register reg by the instruction before i: only for one of its fields, or as a
+   whole? */
+static void read_variable(Chunk *c, const Proto *f, Str name, size_t i, uint32_t reg) {
+  int64_t field = read_by_name(f, i, reg);
+  if (field < 0) {
+    note(c, c->whole, name);
+    return;
+  }
+  name_constant(c, f, c->fields, (uint32_t)field);
+}
+
+static Str constant(const Proto *f, uint32_t k) { return k < f->nconstants ? f->constants[k] : (Str){NULL, 0}; }
+
+/* _ENV in a register: to be read by a name, or any use of it as a value, which may name any global. */
 static void read_env(Chunk *c, const Proto *f, size_t i) {
-  uint32_t env = code_at(f, i), name = code_at(f, i + 1), get = code_at(f, i + 2);
-  bool by_name = OPCODE(name) == I_LOADK && OPCODE(get) == I_GETTABLE && ARG_B(get) == ARG_A(env) &&
-                 ARG_C(get) == ARG_A(name) && ARG_A(get) == ARG_A(env);
-  if (!by_name) {
+  uint32_t reg = ARG_A(code_at(f, i));
+  int64_t name = read_by_name(f, i + 1, reg);
+  if (name < 0) {
     c->dynamic = true;
     return;
   }
-  name_constant(c, f, c->globals, ARG_BX(name));
+  name_constant(c, f, c->globals, (uint32_t)name);
+  read_variable(c, f, constant(f, (uint32_t)name), i + (OPCODE(code_at(f, i + 1)) == I_LOADK ? 3 : 2), reg);
 }
 
 static void read_code(Chunk *c, const Proto *f) {
@@ -137,11 +164,16 @@ static void read_code(Chunk *c, const Proto *f) {
     uint32_t ins = code_at(f, i);
     switch (OPCODE(ins)) {
       case I_GETUPVAL:
-        if (f->is_env[ARG_B(ins)]) read_env(c, f, i);
+        if (f->is_env[ARG_B(ins)])
+          read_env(c, f, i);
+        else
+          read_variable(c, f, f->upvalue[ARG_B(ins)], i + 1, ARG_A(ins));
         break;
       case I_GETTABUP:
-        if (f->is_env[ARG_B(ins)]) name_constant(c, f, c->globals, ARG_C(ins));
-        name_constant(c, f, c->fields, ARG_C(ins));
+        if (!f->is_env[ARG_B(ins)] || !f->upvalue[ARG_B(ins)].s) name_constant(c, f, c->fields, ARG_C(ins));
+        if (!f->is_env[ARG_B(ins)]) break;
+        name_constant(c, f, c->globals, ARG_C(ins));
+        read_variable(c, f, constant(f, ARG_C(ins)), i + 1, ARG_A(ins));
         break;
       case I_GETFIELD:
       case I_SELF:
@@ -217,7 +249,7 @@ static int push_list(lua_State *L, int set) {
 
 static LDump *copy_bytes(lua_State *L, const Text *text, size_t after, const char *source) {
   size_t at = HEADER_BYTES + 1, tail = text->len - after, name = strlen(source) + 1;
-  LDump *d = lua_newuserdatauv(L, sizeof *d + at + tail + name, 2);
+  LDump *d = lua_newuserdatauv(L, sizeof *d + at + tail + name, 3);
   char *to = (char *)(d + 1);
   memcpy(to, text->data, at);
   memcpy(to + at, text->data + after, tail);
@@ -236,7 +268,7 @@ static LDump *make_dump(Chunk *c, const Text *text, const char *source) {
   size_t after = (size_t)(c->p - (const unsigned char *)text_str(text));
   read_function(c);
   if (c->bad || c->p != c->end) return NULL;
-  int set = c->dynamic || has(L, c->globals, "_G") ? c->all : c->globals;
+  int set = c->dynamic || has(L, c->whole, LUA_GNAME) ? c->all : c->globals;
   LDump *d = copy_bytes(L, text, after, source);
   d->dynamic = c->dynamic;
   d->requires = has(L, c->all, "require");
@@ -245,6 +277,8 @@ static LDump *make_dump(Chunk *c, const Text *text, const char *source) {
   lua_setiuservalue(L, -2, 1);
   d->nfields = push_list(L, c->dynamic ? c->all : c->fields);
   lua_setiuservalue(L, -2, 2);
+  d->nwhole = push_list(L, c->whole);
+  lua_setiuservalue(L, -2, 3);
   return d;
 }
 
@@ -256,10 +290,11 @@ LDump *dump_push(lua_State *L, LangCtx *c, int function) {
   lua_getinfo(L, ">S", &ar);
   Text *text = lang_scratch_text(L, c);
   Chunk chunk = {.L = L, .arena = lang_scratch_arena(L, c)};
-  for (int i = 0; i < 3; i++) lua_newtable(L);
+  for (int i = 0; i < 4; i++) lua_newtable(L);
   chunk.all = lua_gettop(L);
   chunk.fields = chunk.all - 1;
   chunk.globals = chunk.all - 2;
+  chunk.whole = chunk.all - 3;
   lua_pushvalue(L, function);
   lua_dump(L, add_piece, text, 0);
   lua_pop(L, 1);

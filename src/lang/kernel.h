@@ -83,12 +83,13 @@ const char *capture_name_at(const LangCtx *c, size_t at);
 void capture_name_module(lua_State *L, const char *name, int module);
 
 /* dump.c: the canonical bytes of a function: its binary chunk without the source's name. User value 1: sorted list of
-   the globals that the code names, 2: of the fields. */
+   the globals that the code names, 2: of the fields, 3: of the globals and upvalues that it uses for more than a field.
+ */
 typedef struct LDump {
   const char *source; /* as Lua has it */
   const char *bytes;
   size_t n;
-  int nglobals, nfields;
+  int nglobals, nfields, nwhole;
   bool dynamic;  /* the table of globals is used as a value */
   bool requires; /* "require" occurs: then user value 1 lists every string in the code */
 } LDump;
