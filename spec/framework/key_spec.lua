@@ -204,8 +204,14 @@ describe("captured state", function()
 
   it("a global that is reached through _G or _ENV as values", function()
     local in_callee = "(function(env) return env.spec_factor end)(%s)"
-    local sources = {in_callee:format "_ENV", in_callee:format "_G", in_callee:format "G", "rawget(_ENV, 'spec_factor')",
-      "_G['spec' .. '_factor']", "G['spec' .. '_factor']"}
+    local sources = {
+      in_callee:format "_ENV",
+      in_callee:format "_G",
+      in_callee:format "G",
+      "rawget(_ENV, 'spec_factor')",
+      "_G['spec' .. '_factor']",
+      "G['spec' .. '_factor']",
+    }
     for _, source in ipairs(sources) do
       local k = reading(source)
       for v = 1, 3 do
