@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "alloc.h"
 
@@ -21,6 +22,23 @@ void text_free(Text *t);
 void text_clear(Text *t);                        /* empty and valid again (oom reset); keeps the storage */
 const char *text_str(const Text *t);             /* never NULL */
 void text_add(Text *t, const void *s, size_t n); /* s must not point into t */
+/* The same without a call when there is room, for who writes many small pieces. */
+static inline void text_put(Text *t, const void *s, size_t n) {
+  if (t->data && n < t->cap - t->len) {
+    if (n) memcpy(t->data + t->len, s, n);
+    t->len += n;
+    t->data[t->len] = '\0';
+  } else {
+    text_add(t, s, n);
+  }
+}
+/* Little endian on every machine. */
+static inline void text_put_u64(Text *t, uint64_t v) {
+  const unsigned char b[8] = {(unsigned char)v,         (unsigned char)(v >> 8),  (unsigned char)(v >> 16),
+                              (unsigned char)(v >> 24), (unsigned char)(v >> 32), (unsigned char)(v >> 40),
+                              (unsigned char)(v >> 48), (unsigned char)(v >> 56)};
+  text_put(t, b, sizeof b);
+}
 /* Room for n more bytes behind t->len; write there, then text_commit how many. NULL when out of memory. */
 char *text_reserve(Text *t, size_t n);
 void text_commit(Text *t, size_t n);

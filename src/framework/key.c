@@ -1,32 +1,14 @@
 /* key.c -- framework room: the canonical bytes of a request. Two calls share a specialization exactly when these bytes
    are equal, so every field is tagged and has its length in front: no two requests spell the same bytes. */
-#include <endian.h>
 #include <string.h>
 
 #include "fw.h"
 
-/* As text_add, without a call when there is room: a key is many small pieces. */
-static inline void put_raw(Text *key, const void *s, size_t n) {
-  if (n == 0) return;
-  if (key->data && n < key->cap - key->len) {
-    memcpy(key->data + key->len, s, n);
-    key->len += n;
-  } else {
-    text_add(key, s, n);
-  }
-}
-
-static void put_byte(Text *key, unsigned char b) { put_raw(key, &b, 1); }
-
-/* Little endian whatever the machine is, so that keys (and cache_key) are the same everywhere. */
-static inline void put_u64(Text *key, uint64_t v) {
-  v = htole64(v);
-  put_raw(key, &v, sizeof v);
-}
+static void put_byte(Text *key, unsigned char b) { text_put(key, &b, 1); }
 
 static void put_bytes(Text *key, const void *s, size_t n) {
-  put_u64(key, n);
-  put_raw(key, s, n);
+  text_put_u64(key, n);
+  text_put(key, s, n);
 }
 
 static void put_str(Text *key, const char *s) { put_bytes(key, s ? s : "", s ? strlen(s) : 0); }
@@ -34,7 +16,7 @@ static void put_str(Text *key, const char *s) { put_bytes(key, s ? s : "", s ? s
 static void put_double(Text *key, double f) {
   uint64_t bits;
   memcpy(&bits, &f, sizeof bits);
-  put_u64(key, f == f ? bits : UINT64_C(0x7ff8000000000000)); /* there is one NaN */
+  text_put_u64(key, f == f ? bits : UINT64_C(0x7ff8000000000000)); /* there is one NaN */
 }
 
 void fw_key_const(Text *key, const ConstValue *v) {
@@ -48,7 +30,7 @@ void fw_key_const(Text *key, const ConstValue *v) {
       put_byte(key, v->b);
       break;
     case CONST_INT:
-      put_u64(key, (uint64_t)v->i);
+      text_put_u64(key, (uint64_t)v->i);
       break;
     case CONST_FLOAT:
       put_double(key, v->f);
@@ -59,7 +41,7 @@ void fw_key_const(Text *key, const ConstValue *v) {
       put_bytes(key, v->s, v->len);
       break;
     case CONST_TUPLE:
-      put_u64(key, v->nitems);
+      text_put_u64(key, v->nitems);
       for (uint32_t i = 0; i < v->nitems; i++) fw_key_const(key, &v->items[i]);
       break;
   }
@@ -72,23 +54,23 @@ static void put_arg(Text *key, const FwArg *arg) {
     return;
   }
   unsigned char head[3] = {'T', (unsigned char)arg->dtype, (unsigned char)arg->rank};
-  put_raw(key, head, sizeof head);
-  for (int i = 0; i < arg->rank; i++) put_u64(key, (uint64_t)arg->shape[i]);
+  text_put(key, head, sizeof head);
+  for (int i = 0; i < arg->rank; i++) text_put_u64(key, (uint64_t)arg->shape[i]);
 }
 
 bool fw_generate_hash_key(const FwRequest *r, Text *key, Diag *d) {
   put_str(key, NKILUA_BUILD_VERSION);
   unsigned char head[4] = {(unsigned char)r->target, r->target_is_fallback, r->legacy, (unsigned char)r->ngrid};
-  put_raw(key, head, sizeof head);
-  for (int i = 0; i < r->ngrid; i++) put_u64(key, (uint64_t)r->grid[i]);
+  text_put(key, head, sizeof head);
+  for (int i = 0; i < r->ngrid; i++) text_put_u64(key, (uint64_t)r->grid[i]);
   put_str(key, r->func_name);
   put_str(key, r->call_target ? r->call_target : EMIT_TARGET_NATIVE);
-  put_u64(key, r->nopts);
+  text_put_u64(key, r->nopts);
   for (uint32_t i = 0; i < r->nopts; i++) {
     put_str(key, r->opts[i].key);
     fw_key_const(key, &r->opts[i].value);
   }
-  put_u64(key, r->nargs);
+  text_put_u64(key, r->nargs);
   for (uint32_t i = 0; i < r->nargs; i++) put_arg(key, &r->args[i]);
   put_bytes(key, r->captured, r->ncaptured);
   return key->oom ? DIAG0(d, nomem) : true;

@@ -1,8 +1,6 @@
 /* capture.h -- private to the capture files: the scratch of one walk over captured state. */
 #ifndef NK_LANG_CAPTURE_H
 #define NK_LANG_CAPTURE_H
-#include <endian.h>
-
 #include "kernel.h"
 
 /* Objects met in this walk, by address: they are reachable, so an address stays theirs. */
@@ -65,22 +63,9 @@ bool capture_is_known(lua_State *L, const Capture *k, int i);
 /* Anything whose content cannot be told: a number that is this object's own in this context. */
 void capture_put_serial(lua_State *L, Capture *k, int i);
 
-/* As text_add, without a call when there is room: a walk writes many small pieces. */
-static inline void put_raw(Capture *k, const void *s, size_t n) {
-  if (n == 0) return;
-  Text *t = &k->bytes;
-  if (t->data && n < t->cap - t->len) {
-    memcpy(t->data + t->len, s, n);
-    t->len += n;
-  } else {
-    text_add(t, s, n);
-  }
-}
+static inline void put_raw(Capture *k, const void *s, size_t n) { text_put(&k->bytes, s, n); }
 static inline void put_tag(Capture *k, char tag) { put_raw(k, &tag, 1); }
-static inline void put_u64(Capture *k, uint64_t v) {
-  v = htole64(v);
-  put_raw(k, &v, sizeof v);
-}
+static inline void put_u64(Capture *k, uint64_t v) { text_put_u64(&k->bytes, v); }
 static inline void put_bytes(Capture *k, char tag, const void *s, size_t n) {
   put_tag(k, tag);
   put_u64(k, n);
