@@ -3,7 +3,7 @@
 
 HLO text, HloModuleProto and StableHLO of every example, of a pass-through of every element type and of the modules
 that the program FORMS writes are read by jaxlib; what XLA prints of them must be what the decoded backend_config says:
-target, config, aliases, shapes, names. The three forms must be one module.
+target, config, aliases, shapes, names. The three forms must be one module. The config must fit the JSON Schema of docs/.
 """
 import base64
 import json
@@ -14,12 +14,14 @@ import subprocess
 import sys
 import tempfile
 
+import jsonschema
 from jax._src.interpreters import mlir
 from jaxlib import _hlo, _jax
 from jaxlib.mlir import ir
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-NATIVE, TORCH = "AwsNeuronCustomNativeKernel", "AwsNeuronNkiKernel"
+SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "docs/backend_config.schema.json").read_text()))
+NATIVE = "AwsNeuronCustomNativeKernel"
 HLO = {
     "bool_": "pred", "uint8": "u8", "int8": "s8", "uint16": "u16", "int16": "s16", "uint32": "u32", "int32": "s32",
     "float32": "f32", "bfloat16": "bf16", "float16": "f16", "tfloat32": "f32", "float8_e4m3": "f8e4m3",
@@ -96,6 +98,7 @@ def names_of(text):
 
 
 def check(name, config, target, text, proto, stablehlo):
+    SCHEMA.validate(config)
     tupled = len(config["kernel_return"]) != 1 or config["result_is_sequence"]
     printed = reprint(_hlo.hlo_module_from_text(text))
     check_module(name + ", HLO text", config, target, printed, tupled)
@@ -155,6 +158,7 @@ def main():
             check(path.stem, form["config"], form["target"], read(".hlo").read_text(), read(".pb").read_bytes(),
                   read(".mlir").read_text())
             count += 1
+    SCHEMA.check_schema(SCHEMA.schema)
     print(f"XLA reads {count} modules as HLO text, HloModuleProto and StableHLO")
 
 

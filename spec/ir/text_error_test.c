@@ -2,6 +2,7 @@
  */
 #include <stdio.h>
 
+#include "random.h"
 #include "text_support.h"
 
 /* A module that is legal in every respect, with most of the grammar in it. */
@@ -183,6 +184,28 @@ static void no_missing_piece_does_harm(void **state) {
   free(text);
 }
 
+/* The head of the text, then its tail from any other place on, 0 to 3 times over. */
+static void no_splice_does_harm(void **state) {
+  (void)state;
+  size_t n = strlen(BASE), accepted = 0;
+  char *text = malloc(5 * n);
+  for (uint64_t k = 0; k < 3000; k++) {
+    size_t head = (size_t)(random_bits(1, 4 * k) % n), len = head;
+    memcpy(text, BASE, head);
+    for (uint64_t piece = 0; piece < k % 4; piece++) {
+      size_t from = (size_t)(random_bits(2, 4 * k + piece) % n), most = n - from;
+      size_t size = (size_t)(random_bits(3, 4 * k + piece) % (most < 200 ? most : 200));
+      memcpy(text + len, BASE + from, size);
+      len += size;
+    }
+    size_t tail = (size_t)(random_bits(4, k) % n);
+    memcpy(text + len, BASE + tail, n - tail);
+    accepted += parses(text, len + n - tail);
+  }
+  assert_in_range(accepted, 0, 30);
+  free(text);
+}
+
 /* ---- memory */
 typedef struct Ration {
   long left;
@@ -287,11 +310,17 @@ static void loops_nest_to_a_limit(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_text_itself_is_right),        cmocka_unit_test(every_fault_is_named),
-      cmocka_unit_test(positions_are_lines_and_columns), cmocka_unit_test(parsing_verifies),
-      cmocka_unit_test(no_truncation_is_accepted),       cmocka_unit_test(no_damaged_byte_does_harm),
-      cmocka_unit_test(no_missing_piece_does_harm),      cmocka_unit_test(running_out_of_memory_is_an_error),
-      cmocka_unit_test(deep_and_long_texts_end),         cmocka_unit_test(loops_nest_to_a_limit),
+      cmocka_unit_test(the_text_itself_is_right),
+      cmocka_unit_test(every_fault_is_named),
+      cmocka_unit_test(positions_are_lines_and_columns),
+      cmocka_unit_test(parsing_verifies),
+      cmocka_unit_test(no_truncation_is_accepted),
+      cmocka_unit_test(no_damaged_byte_does_harm),
+      cmocka_unit_test(no_splice_does_harm),
+      cmocka_unit_test(no_missing_piece_does_harm),
+      cmocka_unit_test(running_out_of_memory_is_an_error),
+      cmocka_unit_test(deep_and_long_texts_end),
+      cmocka_unit_test(loops_nest_to_a_limit),
   };
   return cmocka_run_group_tests_name("ir text errors", tests, NULL, NULL);
 }

@@ -2,9 +2,11 @@
    exact numbers. */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base64.h"
+#include "hash.h"
 
 static void put_shape(JsonWriter *w, const IrBuf *b) {
   json_key(w, "shape");
@@ -144,9 +146,19 @@ static void put_const(JsonWriter *w, const ConstValue *v) {
   json_end(w, '}');
 }
 
+static void put_each_scalar(JsonWriter *w, const Artifact *a) {
+  for (uint32_t i = 0; i < a->nconstants; i++) put_const(w, &a->constants[i]);
+}
+
+static void put_scalars(JsonWriter *w, const Artifact *a) {
+  json_begin(w, '[');
+  put_each_scalar(w, a);
+  json_end(w, ']');
+}
+
 static void put_constants(JsonWriter *w, const Artifact *a) {
   json_begin(w, '[');
-  for (uint32_t i = 0; i < a->nconstants; i++) put_const(w, &a->constants[i]);
+  put_each_scalar(w, a);
   for (uint32_t i = 0; i < a->ntensors; i++) config_put_tensor(w, &a->tensors[i]);
   json_end(w, ']');
 }
@@ -158,6 +170,35 @@ static void put_opts(JsonWriter *w, const Artifact *a) {
     put_const_value(w, &a->opts[i].value);
   }
   json_end(w, '}');
+}
+
+static uint64_t digest_of(const Artifact *a, Text *text, void (*put)(JsonWriter *w, const Artifact *a)) {
+  text_clear(text);
+  put(&(JsonWriter){.out = text}, a);
+  return hash64(text_str(text), text->len);
+}
+
+bool config_bound(const Artifact *a, char out[CONFIG_BOUND + 1]) {
+  Text text;
+  *out = '\0';
+  if (!a->nconstants && !a->nopts) return true;
+  text_init(&text, a->arena.alloc);
+  uint64_t constants = digest_of(a, &text, put_scalars);
+  bool ok = !text.oom;
+  uint64_t opts = digest_of(a, &text, put_opts);
+  ok = ok && !text.oom;
+  text_free(&text);
+  snprintf(out, CONFIG_BOUND + 1, "%016llx-%016llx", (unsigned long long)constants, (unsigned long long)opts);
+  return ok;
+}
+
+/* The module is this artifact's alone until the artifact is shared, which it is not before it has a config. */
+static bool seal(Artifact *a) {
+  IrModule *m = (IrModule *)(uintptr_t)a->module;
+  char bound[CONFIG_BOUND + 1];
+  if (!config_bound(a, bound)) return false;
+  m->bound = *bound ? arena_strdup(&m->arena, bound, CONFIG_BOUND) : NULL;
+  return m->bound || !*bound;
 }
 
 static void put_config(JsonWriter *w, const Artifact *a) {
@@ -191,7 +232,7 @@ static bool keep(Artifact *a, const Text *text, const char **s, size_t *len) {
 bool config_encode(Artifact *a, Diag *d) {
   Text text;
   text_init(&text, a->arena.alloc);
-  bool ok = ir_print(a->module, &text) && keep(a, &text, &a->ir, &a->ir_len);
+  bool ok = seal(a) && ir_print(a->module, &text) && keep(a, &text, &a->ir, &a->ir_len);
   if (!ok) DIAG0(d, nomem);
   if (ok) ok = check_texts(a, d);
   if (ok) {

@@ -18,4 +18,8 @@ void config_put_aliases(JsonWriter *w, const Artifact *a);
 void config_put_names(JsonWriter *w, const char *const *names, uint32_t n);
 /* A constant tensor: {name, kind, dtype, shape, data}. */
 void config_put_tensor(JsonWriter *w, const ConstTensor *t);
+/* Digests of the bound constants and of the options as the writer spells them: two numbers in hex, or "" when there are
+   neither. They are in the program, so that values of another specialization are noticed. False when out of memory. */
+enum { CONFIG_DIGEST = 16, CONFIG_BOUND = 2 * CONFIG_DIGEST + 1 };
+bool config_bound(const Artifact *a, char out[CONFIG_BOUND + 1]);
 #endif

@@ -299,6 +299,15 @@ static bool check_derived(Reader *r, const Artifact *a) {
   return ok;
 }
 
+/* Constants and options do not follow from the program, but it holds their digest. */
+static bool check_bound(Reader *r, const Artifact *a) {
+  char want[CONFIG_BOUND + 1];
+  const char *got = a->module->bound ? a->module->bound : "";
+  if (!config_bound(a, want)) return DIAG0(r->d, nomem);
+  if (!*want ? *got : strncmp(got, want, CONFIG_DIGEST) != 0) return DIAG(r->d, config_mismatch, "constant_values");
+  return strcmp(got, want) == 0 || DIAG(r->d, config_mismatch, "opts");
+}
+
 static Artifact *read_artifact(Reader *r, Alloc alloc) {
   const Json *ir = r->value[CONFIG_serialize_ir_string];
   IrModule *m = ir_parse(alloc, ir->s, ir->len, "serialize_ir_string", r->d);
@@ -308,7 +317,8 @@ static Artifact *read_artifact(Reader *r, Alloc alloc) {
   if (!a) DIAG0(r->d, nomem);
   if (!a) return NULL;
   a->has_collectives = r->value[CONFIG_has_collectives]->b;
-  if (read_constants(r, a) && read_opts(r, a) && check_derived(r, a) && config_encode(a, r->d)) return a;
+  if (read_constants(r, a) && read_opts(r, a) && check_derived(r, a) && check_bound(r, a) && config_encode(a, r->d))
+    return a;
   artifact_release(a);
   return NULL;
 }

@@ -105,6 +105,14 @@ static bool outputs(Tx *x, TxOp *op) {
   return a->n == x->f->nrets || func_error(x, a->at, "nki.outputs has one name per tensor returned");
 }
 
+static bool bound(Tx *x, TxOp *op) {
+  TxStr s;
+  if (!tx_attr(op, "nki.bound")) return true;
+  if (!tx_get_string(x, op, "nki.bound", &s)) return false;
+  x->m->bound = tx_name(x, s, tx_attr(op, "nki.bound")->at);
+  return x->m->bound != NULL;
+}
+
 /* ---- arguments */
 static bool argument_dtype(Tx *x, const TxAttr *a, const TxType *type, const char *at, DType *out) {
   *out = (DType)type->elt;
@@ -199,6 +207,7 @@ static bool function(Tx *x, TxOp *op) {
                                       "nki.aliases",
                                       "nki.arg_dtypes",
                                       "nki.args",
+                                      "nki.bound",
                                       "nki.grid",
                                       "nki.outputs",
                                       "nki.programs",
@@ -222,6 +231,7 @@ static bool function(Tx *x, TxOp *op) {
   if (first) x->m->name = x->f->name;
   if (first && (!grid(x, op) || !target(x, op) || !programs(x, op))) return false;
   if (first && !get_flag(x, op, "nki.result_is_sequence", &x->m->result_is_sequence)) return false;
+  if (first && !bound(x, op)) return false;
   tx_cut(&x->values, 0);
   x->p = region;
   x->end = after; /* the body cannot run beyond its function */

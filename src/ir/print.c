@@ -353,6 +353,10 @@ static void print_func_attributes(Print *p, uint32_t number) {
     print_types(p, f->rets, f->nrets);
   if (first && m->naliases) print_aliases(p);
   print_arguments(p);
+  if (first && m->bound) {
+    pr_lit(p, ", nki.bound = ");
+    pr_quoted(p, m->bound, strlen(m->bound));
+  }
   if (first) {
     pr_lit(p, ", nki.grid = ");
     pr_list(p, m->grid, (uint32_t)m->ngrid);
