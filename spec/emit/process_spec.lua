@@ -1,5 +1,5 @@
--- process_spec.lua: the config and the module around it are the same bytes in every process: another folder, locale, time
--- zone, address space, environment.
+-- process_spec.lua: the config and its module are the same bytes in every process: folder, locale, time zone,
+-- addresses, environment.
 local build = require "spec.support.build"
 local example = require "spec.support.example"
 local lfs = require "lfs"

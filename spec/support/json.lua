@@ -1,5 +1,5 @@
--- json.lua: JSON as Lua values for specs, and back, with the order of keys: objects and lists are tables that know which
--- of the two they are, null is json.null, 1 and 1.0 are an integer and a float.
+-- json.lua: JSON as Lua values for specs, and back, with the order of keys; objects and lists are tables that know
+-- which of the two they are, null is json.null, 1 and 1.0 are an integer and a float.
 local json = {null = setmetatable({}, {__tostring = function()
   return "null"
 end})}

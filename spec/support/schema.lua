@@ -1,5 +1,5 @@
--- schema.lua: a validator for the part of JSON Schema that docs/backend_config.schema.json uses; any other keyword is an
--- error, so that none is taken for checked.
+-- schema.lua: a validator for the part of JSON Schema that docs/backend_config.schema.json uses; any other keyword is
+-- an error, so that none is taken for checked.
 local json = require "spec.support.json"
 
 local schema = {}
