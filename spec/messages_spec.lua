@@ -19,7 +19,7 @@ end
 
 describe("views", function()
   it("have at most 8 dimensions", function()
-    raises("err_exceed_max_supported_dimension", "would have 9 dimensions; at most 8 are supported",
+    raises("err_exceed_max_supported_dimension", "has 9 dimensions; at most 8 are supported",
       on_tile({4, 8}, function(t)
         for _ = 1, 7 do
           t = t:expand_dim(1)

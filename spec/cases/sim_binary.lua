@@ -26,7 +26,7 @@ return {
     {"err_num_partition_mismatch", "same number of partitions", function() nl.divide(sb {4, 8}, sb {8, 8}) end},
     {"err_elementwise_shape", "axis 1 has 8 and 7 elements", function() nl.divide(sb {4, 8}, sb {4, 7}) end},
     {"err_elementwise_numbers", "both operands are numbers", function() nl.divide(1.0, 2.0) end},
-    {"err_expected_on_chip", "parameter 'x'", function() nl.divide(hbm {4, 8}, 2.0) end},
+    {"err_unsupported_memory", "nl.divide: x must be in", function() nl.divide(hbm {4, 8}, 2.0) end},
   },
   numeric = numeric,
 }

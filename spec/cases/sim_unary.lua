@@ -16,7 +16,7 @@ return {
     {"integers", function() nl.floor(sb({4, 8}, nl.int32)) end},
   },
   reject = {
-    {"err_expected_on_chip", "parameter 'x'", function() nl.sin(hbm {4, 8}) end},
+    {"err_unsupported_memory", "nl.sin: x must be in", function() nl.sin(hbm {4, 8}) end},
     {"err_bind_kind", "a tile", function() nl.sin(1.0) end},
   },
   numeric = {

@@ -99,7 +99,7 @@ describe("operators", function()
     {"#t", "err_operator_undefined", "t.shape[0]", function(t) return #t end},
     {"t + 's'", "err_bind_kind", "the string 's'", function(t) return t + "s" end},
     {"t + true", "err_bind_kind", "true", function(t) return t + true end},
-    {"a + t", "err_expected_on_chip", "nl.load", function(t, a) return a + t end},
+    {"a + t", "err_unsupported_memory", "nl.load", function(t, a) return a + t end},
     {"nl.add(1, 2)", "err_elementwise_numbers", "both operands are numbers", function() return nl.add(1, 2) end},
   }
   for _, case in ipairs(undefined) do

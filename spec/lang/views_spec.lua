@@ -129,7 +129,7 @@ describe("views", function()
     {"rearrange", "err_rearrange", "3 axes, the tensor 2", function(t) t:rearrange "p f g -> p g f" end},
     {"rearrange", "err_rearrange", "occurs twice", function(t) t:rearrange "p p -> p p" end},
     {"rearrange", "err_rearrange", "no list of axis names", function(t) t:rearrange "p (f -> p f" end},
-    {"assert_shape", "err_shape_mismatch", "{128, 65}", function(t) t:assert_shape {128, 65} end},
+    {"assert_shape", "err_annotation_shape_mismatch", "{128, 65}", function(t) t:assert_shape {128, 65} end},
     {"a method", "err_bind_unknown", "did you mean 'start'?", function(t) t:slice {dim = 1, strat = 0, stop = 3} end},
   }
   for _, case in ipairs(bad) do

@@ -3,6 +3,6 @@
 local nki, nl = require "nki", require "nki.language"
 
 return nki.jit(function(x, y)
-  nl.store(x, x + y) -- error: err_expected_on_chip x[128,8] float32 in shared_hbm
+  nl.store(x, x + y) -- error: err_unsupported_memory x[128,8] float32 in shared_hbm
   return x
 end)

@@ -116,6 +116,8 @@ static bool check_view(const IrCheck *c, const IrParam *p, const IrTile *t) {
   bool ok = true;
   if (!tile_fits(c->func, t))
     return BAD(c, ir_tile, p->name, say_pattern(t, &d), LL(t->offset), say_buf(buf_of(c, t), &s));
+  if (c->ins->op == OP_dma_transpose && (t->dyn || t->vec))
+    return BAD(c, indirect_indices_are_not_supported_with_nki_api, p->name, text_of(c, t, &s));
   if (t->dyn && !p->dynamic) ok = BAD(c, dynamic_offset, p->name, "run-time", text_of(c, t, &s));
   if (t->vec && !check_vector_offset(c, p, t)) ok = false;
   return ok;

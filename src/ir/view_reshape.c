@@ -37,7 +37,7 @@ const IrTile *view_broadcast(ViewCtx *c, const IrTile *t, int dim, int64_t size)
 static bool has_room(ViewCtx *c, const IrTile *t, int rank) {
   Say s;
   if (rank <= IR_MAX_RANK) return true;
-  return DIAG(c->d, exceed_max_supported_dimension, say_tile(c->f, t, &s), rank, IR_MAX_RANK);
+  return DIAG(c->d, exceed_max_supported_dimension, "view of ", say_tile(c->f, t, &s), rank, IR_MAX_RANK);
 }
 
 const IrTile *view_expand_dim(ViewCtx *c, const IrTile *t, int dim) {

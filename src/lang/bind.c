@@ -1,10 +1,11 @@
 /* bind.c -- room lang: the one argument binder: positional arguments in order, or keywords in one last table. */
 #include <stdio.h>
 
-#include "call.h"
+#include "classic.h"
 
 int lang_kind_error(lua_State *L, int i, const char *func, const char *param, const char *want) {
   char got[DESCRIBE];
+  classic_refuse(L, i);
   return LANG_HERE(L, bind_kind, func, param, want, lang_describe(L, i, got, sizeof got));
 }
 
@@ -42,6 +43,8 @@ int lang_unknown(lua_State *L, const BindSpec *spec, const char *name) {
     if (len > 0 && used + (size_t)len < sizeof all) used += (size_t)len;
   }
   list[n] = NULL;
+  if (strcmp(name, "address") == 0 && n && strcmp(list[0], "shape") == 0) /* nl.zeros, nl.ones, nl.full */
+    return LANG_HERE(L, tensor_creation_on_scratchpad_with_init_value_not_supported, spec->func);
   const char *near = diag_nearest(name, list);
   char clip[TEXT_CLIP + 4];
   name = text_clip(clip, name, strlen(name));

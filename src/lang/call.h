@@ -30,7 +30,7 @@ void lang_push_row(lua_State *L, LangCtx *c, const LRow *row);
 /* The C functions behind nl, nisa and NkiTensor, so that the stack tells which of them the user called (caller.c). */
 int lang_row_operator(lua_State *L); /* of tiles; upvalues: context, row */
 int lang_token_call(lua_State *L);
-int lang_defined_call(lua_State *L);            /* upvalue 2 begins with its BindSpec */
+int lang_defined_call(lua_State *L);            /* upvalue 2 begins with its LRow */
 int lang_nisa_call(lua_State *L);               /* upvalue 2 tells the row of ops.def */
 const char *lang_nisa_name(const void *callee); /* "nisa.iota", by that upvalue */
 /* Puts the name of the function that the user called before a message that does not begin with it: the fault may lie in
@@ -113,8 +113,8 @@ void lang_half(lua_State *L, LangCtx *c, const char *name);
 /* fail(id, message), upvalue 1 the context: raises err_<id> at the innermost line outside nkilua's own files. */
 int lang_fail_outside(lua_State *L);
 
-/* slice.c: the key at index key -> one slice per dim of the tile. */
-void lang_slices(lua_State *L, LangCtx *c, const IrTile *tile, int key, IrSlice out[IR_MAX_RANK]);
+/* slice.c: the key at index key -> one slice per dim of the tile; false when the key is the classic layer's. */
+bool lang_slices(lua_State *L, LangCtx *c, const IrTile *tile, int key, IrSlice out[IR_MAX_RANK]);
 /* Raises what the trace or the view algebra reported in t->d. */
 int lang_trace_error(lua_State *L, Trace *t);
 

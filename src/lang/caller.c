@@ -8,13 +8,9 @@
 static const char *name_of(lua_State *L, const LangCtx *c, int level) {
   lua_CFunction f = lua_tocfunction(L, -1);
   const char *name = NULL;
-  if (f == lang_row_call || f == lang_row_operator) {
+  if (f == lang_row_call || f == lang_row_operator || f == lang_defined_call) {
     lua_getupvalue(L, -1, 2);
     name = ((const LRow *)lua_touserdata(L, -1))->bind.func;
-    lua_pop(L, 1);
-  } else if (f == lang_defined_call) {
-    lua_getupvalue(L, -1, 2);
-    name = ((const BindSpec *)lua_touserdata(L, -1))->func;
     lua_pop(L, 1);
   } else if (f == lang_nisa_call) {
     lua_getupvalue(L, -1, 2);

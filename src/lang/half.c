@@ -1,8 +1,9 @@
 /* half.c -- room lang: the Lua half of nl and NkiTensor, loaded on first use. */
 #include <stdio.h>
 
-#include "call.h"
+#include "classic.h"
 #include "embedded.h"
+#include "half.h"
 
 static Diag *fill(lua_State *L, LangCtx *c) {
   char name[64];
@@ -25,7 +26,7 @@ int lang_fail_outside(lua_State *L) {
 /* ---- define(name, parameters, required, lists, body): a function bound like the rows of nl.def */
 
 typedef struct Defined {
-  BindSpec spec;
+  LRow row; /* module, name, bind and doc */
   const char *names[16];
   bool required[16];
   uint32_t tiles; /* the parameters that are one, by their names */
@@ -34,17 +35,20 @@ typedef struct Defined {
 int lang_defined_call(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   const Defined *d = lua_touserdata(L, lua_upvalueindex(2));
-  if (!c->trace) lang_need_trace(L, c, d->spec.func);
-  lang_bind(L, &d->spec);
+  const BindSpec *spec = &d->row.bind;
+  if (!c->trace) lang_need_trace(L, c, spec->func);
+  int n = classic_row(L, c, &d->row);
+  if (n >= 0) return n;
+  lang_bind(L, spec);
   for (uint32_t left = d->tiles; left; left &= left - 1) {
     int k = __builtin_ctz(left);
     const LTile *t = lang_tile_at(L, k + 1);
-    if (!t) lang_kind_error(L, k + 1, d->spec.func, d->spec.names[k], "a tile");
-    lang_live(L, c, t, d->spec.func, d->spec.names[k]);
+    if (!t) lang_kind_error(L, k + 1, spec->func, spec->names[k], "a tile");
+    lang_live(L, c, t, spec->func, spec->names[k]);
   }
   lua_pushvalue(L, lua_upvalueindex(3));
   lua_insert(L, 1);
-  lua_call(L, d->spec.n, 1);
+  lua_call(L, spec->n, 1);
   return 1;
 }
 
@@ -58,8 +62,8 @@ static bool is_tile(const char *param) {
 static int half_define(lua_State *L) {
   Defined *d = lua_newuserdatauv(L, sizeof *d, 2);
   memset(d, 0, sizeof *d);
-  d->spec = (BindSpec){luaL_checkstring(L, 1), d->names, d->required, (int)lua_rawlen(L, 2), 0};
-  for (int k = 0; k < d->spec.n; k++) {
+  BindSpec spec = {luaL_checkstring(L, 1), d->names, d->required, (int)lua_rawlen(L, 2), 0};
+  for (int k = 0; k < spec.n; k++) {
     lua_rawgeti(L, 2, k + 1);
     d->names[k] = luaL_checkstring(L, -1);
     lua_pop(L, 1);
@@ -68,9 +72,10 @@ static int half_define(lua_State *L) {
   }
   for (int k = 1; k <= (int)lua_rawlen(L, 4); k++) {
     lua_rawgeti(L, 4, k);
-    d->spec.list_mask |= 1u << (luaL_checkinteger(L, -1) - 1);
+    spec.list_mask |= 1u << (luaL_checkinteger(L, -1) - 1);
     lua_pop(L, 1);
   }
+  d->row = (LRow){.module = "nl", .name = strchr(spec.func, '.') + 1, .bind = spec};
   lua_pushvalue(L, 1); /* the strings live as long as the userdata */
   lua_setiuservalue(L, -2, 1);
   lua_pushvalue(L, 2);
@@ -105,7 +110,8 @@ void lang_half(lua_State *L, LangCtx *c, const char *name) {
   lua_pushcclosure(L, half_fail, 1);
   lua_pushlightuserdata(L, c);
   lua_pushcclosure(L, half_define, 1);
-  lua_call(L, 2, 1);
+  half_push_lib(L, c);
+  lua_call(L, 3, 1);
   lua_pushvalue(L, -1);
   lua_setfield(L, -3, name);
   lua_remove(L, -2);

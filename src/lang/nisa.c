@@ -2,6 +2,8 @@
    stack into the instruction's values, so a call makes no table and no copy. */
 #include <stdio.h>
 
+#include "classic.h"
+#include "half.h"
 #include "nl.h"
 
 enum { MAX_PARAMS = 24, MAX_LIST = 64 };
@@ -10,6 +12,7 @@ enum { MAX_PARAMS = 24, MAX_LIST = 64 };
    name is known by its address; user value 1 keeps those objects alive. */
 typedef struct Callee {
   const OpInfo *op;
+  bool strict; /* a call that does not fit is an error; else it is tried as a classic one */
   const void *key[MAX_PARAMS];
   uint8_t order[MAX_PARAMS]; /* parameter of the k-th keyword of the last call: calls mostly look alike */
 } Callee;
@@ -21,8 +24,9 @@ typedef struct Binding { /* of one call */
   const OpInfo *op;
   Callee *callee;
   const char *label;
-  IrIns *ins;     /* being filled in: not yet part of the trace */
-  uint32_t given; /* mask of the parameters that have an argument */
+  IrIns *ins;           /* being filled in: not yet part of the trace */
+  uint32_t given;       /* mask of the parameters that have an argument */
+  bool strict, classic; /* strict as in Callee; classic: the call does not fit, binding stopped */
 } Binding;
 
 static const char *const full_names[OP_count] = {
@@ -37,6 +41,12 @@ const char *lang_nisa_name(const void *callee) { return full_names[((const Calle
 
 static int wrong(const Binding *b, int i, const char *param, const char *want) {
   return lang_kind_error(b->L, i, func_name(b), param, want);
+}
+
+/* The same where the argument may stand in its classic place: raises only in a strict call. */
+static void misfit(Binding *b, int i, const char *param, const char *want) {
+  if (b->strict) wrong(b, i, param, want);
+  b->classic = true;
 }
 
 /* Parameter names for messages: those of the row, then `name`. */
@@ -58,7 +68,10 @@ static bool tile_value(Binding *b, int i, const IrParam *p, IrVal *out) {
 }
 
 static void number_value(Binding *b, int i, const IrParam *p, IrVal *out, const char *want) {
-  if (lua_type(b->L, i) != LUA_TNUMBER) wrong(b, i, p->name, want);
+  if (lua_type(b->L, i) != LUA_TNUMBER) {
+    misfit(b, i, p->name, want);
+    return;
+  }
   *out = (IrVal){.kind = V_NUM, .u.num = lua_tonumber(b->L, i)};
 }
 
@@ -214,7 +227,7 @@ static void value(Binding *b, int i, int k) {
   switch (p->kind) {
     case K_tile:
     case K_column:
-      wrong(b, i, p->name, "a tensor");
+      misfit(b, i, p->name, "a tensor");
       break;
     case K_number:
       number_value(b, i, p, out, "a number");
@@ -275,6 +288,10 @@ static void keyword(Binding *b, int nth) { /* key at -2, value at -1 */
     label_value(b, -1);
     return;
   }
+  if (!b->strict) {
+    b->classic = true;
+    return;
+  }
   BindSpec spec;
   const char *names[MAX_PARAMS + 1];
   spec_of(b, &spec, names);
@@ -300,33 +317,69 @@ static void bind(Binding *b) {
   bool kw = top > 0 && lua_type(L, top) == LUA_TTABLE && is_keywords(b, top);
   if (kw) npos--;
   if (npos > n + 1) LANG_HERE(L, bind_surplus, func_name(b), n + 1, npos);
-  for (int k = 0; k < npos && k < n; k++) value(b, k + 1, k);
+  for (int k = 0; k < npos && k < n && !b->classic; k++) value(b, k + 1, k);
+  if (b->classic) return;
   if (npos > n) label_value(b, n + 1);
   if (!kw) return;
   lua_pushnil(L);
-  for (int nth = 0; lua_next(L, top); nth++) {
+  for (int nth = 0; !b->classic && lua_next(L, top); nth++) {
     keyword(b, nth);
     lua_pop(L, 1);
   }
 }
 
+/* Is a parameter missing that the current form demands? */
+static bool lacks(const Binding *b) {
+  for (int k = 0; k < b->op->nparams; k++)
+    if (b->op->params[k].required && !(b->given >> k & 1)) return true;
+  return false;
+}
+
+static void begin(Binding *b) {
+  b->label = NULL;
+  b->given = 0;
+  b->classic = false;
+  b->ins = tr_begin_ins(b->t, (Op)(b->op - op_info));
+  if (!b->ins) lang_trace_error(b->L, b->t);
+  bind(b);
+}
+
+/* The call, whose arguments are 1..top, as a classic one: true and its result on top, or it begins anew, strictly. */
+static bool as_classic(Binding *b, int top) {
+  lua_State *L = b->L;
+  diag_clear(b->t->d);
+  lua_settop(L, top);
+  luaL_checkstack(L, top + 8, NULL);
+  lua_pushstring(L, b->op->name);
+  for (int i = 1; i <= top; i++) lua_pushvalue(L, i);
+  classic_call(L, b->c, "classic_isa.call", top + 1, 2);
+  if (lua_toboolean(L, -2)) return true;
+  lua_settop(L, top);
+  b->strict = true;
+  begin(b);
+  return false;
+}
+
 int lang_nisa_call(lua_State *L) {
   Binding b;
+  int top = lua_gettop(L);
   b.L = L;
   b.c = lang_upctx(L);
   b.t = b.c->trace;
   b.callee = lua_touserdata(L, lua_upvalueindex(2));
   b.op = b.callee->op;
-  b.label = NULL;
-  b.given = 0;
+  b.strict = b.callee->strict;
   if (!b.t) {
     lang_need_trace(L, b.c, func_name(&b));
   }
   lang_locate_fast(L, b.c, b.t); /* before the values: reading a register is an instruction of this line, too */
-  b.ins = tr_begin_ins(b.t, (Op)(b.op - op_info));
-  if (!b.ins) lang_trace_error(L, b.t);
-  bind(&b);
-  if (!tr_emit_ins(b.t, b.ins, b.label)) lang_trace_error(L, b.t);
+  begin(&b);
+  if (b.classic && as_classic(&b, top)) return 1;
+  if (!tr_emit_ins(b.t, b.ins, b.label)) {
+    if (b.strict || !lacks(&b)) lang_trace_error(L, b.t);
+    if (as_classic(&b, top)) return 1;
+    if (!tr_emit_ins(b.t, b.ins, b.label)) lang_trace_error(L, b.t);
+  }
   lua_pushlightuserdata(L, b.ins);
   return 1;
 }
@@ -357,10 +410,10 @@ static void add_engine_aliases(lua_State *L, LangCtx *c) {
   }
 }
 
-static void push_callee(lua_State *L, LangCtx *c, const OpInfo *op) {
+static void push_callee(lua_State *L, LangCtx *c, const OpInfo *op, bool strict) {
   lua_pushlightuserdata(L, c);
   Callee *callee = lua_newuserdatauv(L, sizeof *callee, 1);
-  *callee = (Callee){.op = op};
+  *callee = (Callee){.op = op, .strict = strict};
   lua_createtable(L, op->nparams, 0);
   for (int k = 0; k < op->nparams; k++) {
     lua_pushstring(L, op->params[k].name);
@@ -371,12 +424,43 @@ static void push_callee(lua_State *L, LangCtx *c, const OpInfo *op) {
   lua_pushcclosure(L, lang_nisa_call, 2);
 }
 
+void nisa_push_strict(lua_State *L, LangCtx *c, const char *name) {
+  Op op = op_parse(name, strlen(name));
+  if (op == OP_none) luaL_error(L, "no instruction '%s'", name);
+  push_callee(L, c, &op_info[op], true);
+}
+
+static int classic_only(lua_State *L) { /* upvalues: context, name */
+  LangCtx *c = lang_upctx(L);
+  const char *name = lua_tostring(L, lua_upvalueindex(2));
+  char full[64];
+  snprintf(full, sizeof full, "nisa.%s", name);
+  if (!c->trace) lang_need_trace(L, c, full);
+  lang_locate_fast(L, c, c->trace);
+  int top = lua_gettop(L);
+  lua_pushstring(L, name);
+  lua_insert(L, 1);
+  classic_call(L, c, "classic_isa.call", top + 1, 2);
+  if (!lua_toboolean(L, -2)) LANG_HERE(L, bind_missing, full, strstr(name, "_dst") ? "dst" : "src");
+  return 1;
+}
+
+static void add_classic(lua_State *L, LangCtx *c) {
+  static const char *const names[] = {"tensor_copy_dynamic_src", "tensor_copy_dynamic_dst"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    lua_pushlightuserdata(L, c);
+    lua_pushstring(L, names[k]);
+    lua_pushcclosure(L, classic_only, 2);
+    lua_setfield(L, -2, names[k]);
+  }
+}
+
 int lang_open_nisa(lua_State *L) {
   LangCtx *c = lang_ctx(L);
   lua_createtable(L, 0, OP_count + 24);
   for (int op = OP_none + 1; op < OP_count; op++) {
     if (strcmp(op_info[op].dialect, "nisa") != 0) continue; /* the simulator's own: reached through nl */
-    push_callee(L, c, &op_info[op]);
+    push_callee(L, c, &op_info[op], false);
     lua_setfield(L, -2, op_info[op].name);
   }
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
@@ -385,6 +469,7 @@ int lang_open_nisa(lua_State *L) {
   }
   for (int t = ET_engine; t <= ET_dma_engine; t++) lang_add_enum(L, c, (EnumType)t, "nisa");
   add_engine_aliases(L, c);
+  add_classic(L, c);
   lang_strict(L, "nisa");
   return 1;
 }

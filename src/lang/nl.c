@@ -1,6 +1,8 @@
 /* nl.c -- room lang: the module nki.language: the rows of nl.def, constants, and the Lua compositions. */
+#include <math.h>
 #include <stdio.h>
 
+#include "classic.h"
 #include "nl.h"
 
 #define LIST(i) (1u << (i))
@@ -86,6 +88,21 @@ static void add_min(lua_State *L, const char *name, double least) {
   lua_setfield(L, -2, name);
 }
 
+/* Classic functions, in Lua, loaded when one is called. */
+static void add_classic(lua_State *L, LangCtx *c) {
+  static const char *const names[] = {"arange", "par_dim",     "loop_reduce", "atomic_rmw",
+                                      "finfo",  "static_cast", "gemm_grid",   "gemm_stationary_grid"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    char name[64], public[64];
+    snprintf(name, sizeof name, "classic_language.%s", names[k]);
+    snprintf(public, sizeof public, "nl.%s", names[k]);
+    classic_push(L, c, name, public);
+    lua_setfield(L, -2, names[k]);
+  }
+  classic_push_mgrid(L, c);
+  lua_setfield(L, -2, "mgrid");
+}
+
 int lang_open_nl(lua_State *L) {
   LangCtx *c = lang_ctx(L);
   lua_createtable(L, 0, nl_nrows + 64);
@@ -98,6 +115,8 @@ int lang_open_nl(lua_State *L) {
   add_values(L, c, act_names());
   add_memories(L, c);
   add_min(L, "fp32", -0x1.fffffep127);
+  add_min(L, "bfp16", -HUGE_VAL);
+  add_classic(L, c);
   nl_push_tile_size(L, c);
   lua_setfield(L, -2, "tile_size");
   lang_half(L, c, "nki.language"); /* a function that adds the compositions to the table it is given */

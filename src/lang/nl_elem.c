@@ -1,6 +1,7 @@
 /* nl_elem.c -- room lang: element-wise nl functions and the operators of tiles. */
 #include <math.h>
 
+#include "classic.h"
 #include "nl.h"
 
 /* ---- result types (facts: classic promotion; comparisons and bit operations keep the tile's type against a number) */
@@ -79,6 +80,9 @@ const IrTile *nl_elementwise(const Call *call, Alu op, const Operand *x, const O
 static int both_numbers(const Call *call) { return LANG_HERE(call->L, elementwise_numbers, call->row->bind.func); }
 
 int nl_binary(Call *call) {
+  lua_State *L = call->L;
+  bool tables = lua_type(L, 1) == LUA_TTABLE || lua_type(L, 2) == LUA_TTABLE;
+  if (tables && classic_binary(L, call->c, call->row)) return 1;
   Operand x = nl_operand(call, 1, true), y = nl_operand(call, 2, true);
   Alu op = (Alu)call->row->arg;
   if (!x.tile && !y.tile) return both_numbers(call);

@@ -1,4 +1,6 @@
 /* nl_move.c -- room lang: load, store, copies, transposes, matmul, selection, assignment to a view. */
+#include <stdio.h>
+
 #include "nl.h"
 
 static const IrTile *in_hbm(const Call *call, int slot) {
@@ -6,12 +8,18 @@ static const IrTile *in_hbm(const Call *call, int slot) {
   const IrTile *t = nl_any_tile(call, slot);
   char got[DESCRIBE];
   if (!space_is_hbm(nl_space_of(call, t)))
-    LANG_HERE(L, expected_in_hbm, call->row->bind.func, nl_param(call, slot), lang_describe(L, slot, got, sizeof got));
+    LANG_HERE(L, unsupported_memory, call->row->module, call->row->name, nl_param(call, slot), "hbm",
+              lang_describe(L, slot, got, sizeof got));
   return t;
 }
 
 static void check_matrix(const Call *call, const IrTile *t, int slot) {
   lua_State *L = call->L;
+  char got[DESCRIBE], func[64];
+  if (t->rank > 2) {
+    snprintf(func, sizeof func, "%s: parameter '%s', ", call->row->bind.func, nl_param(call, slot));
+    LANG_HERE(L, exceed_max_supported_dimension, func, lang_describe(L, slot, got, sizeof got), (int)t->rank, 2);
+  }
   if (t->rank != 2) LANG_HERE(L, two_dimensional, call->row->bind.func, nl_param(call, slot), (int)t->rank);
 }
 
@@ -23,15 +31,23 @@ static void dma(const Call *call, const IrTile *dst, const IrTile *src) {
   nl_emit(call, OP_dma_copy, &a);
 }
 
+/* Raises. "nl.store" and "assignment" store y into x. */
 static int differ(const Call *call, const char *func, const IrTile *x, const IrTile *y) {
   lua_State *L = call->L;
+  bool stores = strcmp(func, "nl.store") == 0 || strcmp(func, "assignment") == 0;
   Text a, b;
   Diag *d = &call->c->diag;
   text_init(&a, call->c->alloc);
   text_init(&b, call->c->alloc);
   tile_describe(call->t->f, x, &a);
   tile_describe(call->t->f, y, &b);
-  DIAG(d, shape_mismatch, func, text_str(&a), text_str(&b));
+  int64_t n = tile_parts(x) * tile_free(x), m = tile_parts(y) * tile_free(y);
+  const char *dot = strchr(func, '.');
+  if (stores && n < m)
+    DIAG(d, store_dst_shape_smaller_than_other_shape, dot ? "nl" : "NkiTensor", dot ? dot + 1 : func, "dst", (long long)n,
+         "", "value", (long long)m, text_str(&a), text_str(&b));
+  else
+    DIAG(d, shape_mismatch, func, text_str(&a), text_str(&b));
   text_free(&a);
   text_free(&b);
   return lang_raise_here(L, d);
@@ -65,6 +81,10 @@ int nl_load_transpose2d(Call *call) {
   const IrTile *src = in_hbm(call, 1);
   DType own = nl_dtype_of(call, src), out = nl_dtype(call, 2, own);
   check_matrix(call, src, 1);
+  char got[DESCRIBE];
+  if (src->vec || src->dyn)
+    LANG_HERE(call->L, indirect_indices_are_not_supported_with_nki_api, "nl", "load_transpose2d", "src",
+              lang_describe(call->L, 1, got, sizeof got));
   int64_t shape[2] = {src->dim[1].count, src->dim[0].count};
   const IrTile *dst = nl_fresh(call, SP_sbuf, own, 2, shape);
   Args_dma_transpose a;

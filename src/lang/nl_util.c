@@ -24,7 +24,9 @@ Operand nl_operand(const Call *call, int slot, bool number_ok) {
   char got[DESCRIBE];
   if (t) {
     Operand o = {.tile = lang_live(L, call->c, t, func, param), .dtype = t->dtype, .space = t->space};
-    if (!space_on_chip(t->space)) LANG_HERE(L, expected_on_chip, func, param, lang_describe(L, slot, got, sizeof got));
+    if (!space_on_chip(t->space))
+      LANG_HERE(L, unsupported_memory, call->row->module, call->row->name, param,
+                "sbuf or psum (nl.load brings it there)", lang_describe(L, slot, got, sizeof got));
     return o;
   }
   if (!number_ok || lua_type(L, slot) != LUA_TNUMBER)

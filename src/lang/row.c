@@ -1,7 +1,7 @@
 /* row.c -- room lang: calling a row of nl.def or tile.def; the words that messages use for Lua values. */
 #include <stdio.h>
 
-#include "call.h"
+#include "classic.h"
 
 int lang_row_body(lua_State *L, LangCtx *c, const LRow *row) {
   Call call = {L, c, row, c->trace};
@@ -17,11 +17,14 @@ int lang_row_enter(lua_State *L, LangCtx *c, const LRow *row) {
   int top = lua_gettop(L);
   bool plain = top <= b->n && (top == 0 || lua_type(L, top) != LUA_TTABLE);
   for (int i = top; plain && i < b->n; i++) plain = !b->required[i];
+  if (plain && (b->list_mask & 1) && lua_type(L, 1) == LUA_TTABLE) plain = false; /* nl.par_dim in a shape? */
   if (plain) {
     lua_settop(L, b->n);
     for (int i = 0; i < top; i++)
       if (b->required[i] && lua_isnil(L, i + 1)) LANG_HERE(L, bind_missing, b->func, b->names[i]);
   } else {
+    int n = classic_row(L, c, row);
+    if (n >= 0) return n;
     if (!c->trace && !row->anywhere) lang_need_trace(L, c, b->func);
     lang_bind(L, b);
   }

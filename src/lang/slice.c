@@ -1,7 +1,7 @@
 /* slice.c -- room lang: index keys (integers, lists, nl.ds, strings) -> one slice per axis. */
 #include <stdio.h>
 
-#include "call.h"
+#include "classic.h"
 
 typedef enum KeyKind { KEY_INDEX, KEY_RANGE, KEY_DYNAMIC, KEY_ELLIPSIS } KeyKind;
 typedef struct Key {
@@ -20,6 +20,7 @@ typedef struct Reader { /* of one index expression */
   LangCtx *c;
   const IrTile *tile;
   Keys *keys;
+  bool classic; /* a key belongs to the classic layer */
 } Reader;
 
 static const char *tile_name(const Reader *r) { return r->c->trace->f->bufs[r->tile->buf]->name; }
@@ -32,8 +33,20 @@ static Key *next_key(lua_State *L, Reader *r) {
   return k;
 }
 
-static int bad_key(lua_State *L, const Reader *r, int i) {
+/* A key of the classic layer: an index expression, a mask, a tile of indices. */
+static bool is_classic(lua_State *L, const Reader *r, int i) {
+  if (lang_tile_at(L, i)) return r->tile != NULL;
+  return classic_at(L, i);
+}
+
+static int bad_key(lua_State *L, Reader *r, int i) {
   char got[DESCRIBE];
+  if (is_classic(L, r, i)) {
+    next_key(L, r);
+    r->classic = true;
+    return 0;
+  }
+  classic_refuse(L, i);
   return LANG_HERE(L, key_kind, r->keys->n, tile_name(r), lang_describe(L, i, got, sizeof got));
 }
 
@@ -139,7 +152,7 @@ static void read_string(lua_State *L, Reader *r, int i) {
   lua_pushvalue(L, i);
   if (lua_rawget(L, table) != LUA_TUSERDATA) {
     Keys *parsed = lua_newuserdatauv(L, sizeof *parsed, 0);
-    Reader sub = {r->c, r->tile, parsed};
+    Reader sub = {r->c, r->tile, parsed, false};
     memset(parsed, 0, sizeof *parsed);
     parse_string(L, &sub, i);
     lua_pushvalue(L, i);
@@ -219,16 +232,17 @@ static IrSlice apply(lua_State *L, const Reader *r, const Key *k, int axis) {
   return (IrSlice){.is_index = true, .start = at, .count = 1, .step = 1};
 }
 
-void lang_slices(lua_State *L, LangCtx *c, const IrTile *tile, int key, IrSlice out[IR_MAX_RANK]) {
+bool lang_slices(lua_State *L, LangCtx *c, const IrTile *tile, int key, IrSlice out[IR_MAX_RANK]) {
   Keys keys;
-  Reader r = {c, tile, &keys};
+  Reader r = {c, tile, &keys, false};
   int ellipsis = -1;
   keys.n = 0;
   key = lua_absindex(L, key);
-  if (lua_type(L, key) == LUA_TTABLE)
+  if (lua_type(L, key) == LUA_TTABLE && !classic_at(L, key))
     read_list(L, &r, key);
   else
     read_key(L, &r, key);
+  if (r.classic) return false;
   for (int k = 0; k < keys.n; k++) {
     if (keys.key[k].kind != KEY_ELLIPSIS) continue;
     if (ellipsis >= 0) LANG_HERE(L, key_ellipsis, tile_name(&r));
@@ -242,4 +256,5 @@ void lang_slices(lua_State *L, LangCtx *c, const IrTile *tile, int key, IrSlice 
     int k = axis < from ? axis : axis - skip + (ellipsis >= 0);
     out[axis] = whole ? (IrSlice){.count = tile->dim[axis].count, .step = 1} : apply(L, &r, &keys.key[k], axis);
   }
+  return true;
 }

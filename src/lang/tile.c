@@ -2,7 +2,7 @@
    methods are rows of tile.def (views.c), its operators rows of nl.def. */
 #include <stdio.h>
 
-#include "call.h"
+#include "classic.h"
 #include "nl.h"
 #include "tile.h"
 
@@ -134,11 +134,11 @@ static void push_view(lua_State *L, LangCtx *c, const IrTile *tile) {
   lang_new_tile(L, c, tile);
 }
 
-/* The view of the tile at 1 that the key at 2 selects. */
+/* The view of the tile at 1 that the key at 2 selects; NULL: the key is the classic layer's. */
 static const IrTile *keyed(lua_State *L, LangCtx *c, const IrTile *tile) {
   IrSlice s[IR_MAX_RANK];
   lang_locate_fast(L, c, c->trace);
-  lang_slices(L, c, tile, 2, s);
+  if (!lang_slices(L, c, tile, 2, s)) return NULL;
   ViewCtx v = lang_view(c->trace);
   const IrTile *r = view_index(&v, tile, s, tile->rank);
   if (!r) lang_trace_error(L, c->trace);
@@ -166,7 +166,12 @@ static int tile_index(lua_State *L) {
       return unknown_attribute(L, key);
   }
   const IrTile *tile = lang_live(L, c, t, "index", NULL);
-  push_view(L, c, keyed(L, c, tile));
+  const IrTile *view = keyed(L, c, tile);
+  if (view) {
+    push_view(L, c, view);
+  } else {
+    classic_index(L, c, 2);
+  }
   return 1;
 }
 
@@ -178,7 +183,17 @@ static int tile_newindex(lua_State *L) {
     if ((key[0] >= 'a' && key[0] <= 'z') || key[0] == '_') return LANG_HERE(L, read_only, "a tensor's attribute");
   }
   const IrTile *tile = lang_live(L, c, t, "assignment", NULL);
-  nl_assign(L, c, keyed(L, c, tile), 3);
+  const IrTile *view = keyed(L, c, tile);
+  if (!view) {
+    classic_index(L, c, 2);
+    const LTile *to = lang_tile_at(L, -1);
+    if (!to) lang_kind_error(L, -1, "assignment", "destination", "a tensor");
+    view = to->tile;
+  } else if (c->partial) {
+    lang_new_tile(L, c, view);
+  }
+  if (c->partial && lang_tile_at(L, 3) && classic_assign(L, c, lua_gettop(L), 3)) return 0;
+  nl_assign(L, c, view, 3);
   return 0;
 }
 

@@ -135,7 +135,7 @@ static int tile_assert_shape(Call *call) {
     for (int d = 0; d < n && used < sizeof list - 24; d++)
       used += (size_t)snprintf(list + used, sizeof list - used, "%s%lld", d ? ", " : "the shape {", (long long)want[d]);
     snprintf(list + used, sizeof list - used, "}");
-    LANG_HERE(L, shape_mismatch, "NkiTensor.assert_shape", lang_describe(L, 1, got, sizeof got), list);
+    LANG_HERE(L, annotation_shape_mismatch, lang_describe(L, 1, got, sizeof got), list);
   }
   lua_settop(L, 1);
   return 1;

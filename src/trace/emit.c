@@ -52,7 +52,7 @@ bool tr_emit_ins(Trace *t, IrIns *ins, const char *label) {
     mark_all(t, ins, i->src[ins->op], false);
     mark_all(t, ins, i->dst[ins->op], true);
   }
-  if (t->loop) tr_carry_note(t, ins);
+  if (t->loop && !t->folds) tr_carry_note(t, ins);
   return true;
 }
 

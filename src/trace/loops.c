@@ -73,6 +73,16 @@ bool tr_iter_begin(Trace *t, uint32_t id, int64_t value) {
   return !t->m->arena.oom || tr_oom(t);
 }
 
+int tr_open_loops(const Trace *t, TrOpen *out, int max) {
+  int n = 0;
+  uint32_t iter = t->iter;
+  for (const TrLoop *loop = t->loop; loop && loop->kind < TR_DYNAMIC && n < max; loop = loop->up) {
+    if (iter != loop->iter) out[n++] = (TrOpen){loop->id, t->m->iters[iter].value};
+    iter = loop->iter;
+  }
+  return n;
+}
+
 bool tr_loop_close(Trace *t, uint32_t id) {
   TrLoop *loop = find(t, id);
   if (!loop) return true;

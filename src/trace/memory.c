@@ -57,7 +57,17 @@ static bool append_alloc(Trace *t, const IrBuf *b) {
   return true;
 }
 
+static bool in_device_loop(const Trace *t) {
+  const TrLoop *loop = t->loop;
+  while (loop && loop->kind < TR_DYNAMIC) loop = loop->up;
+  return loop != NULL;
+}
+
 const IrTile *tr_ndarray(Trace *t, const IrBufSpec *spec) {
+  if (spec->space == SP_shared_hbm && in_device_loop(t)) {
+    DIAG(t->d, shared_hbm_must_in_kernel_level, spec->name ? spec->name : "unnamed");
+    return no_tile(tr_fail_here(t));
+  }
   if (!ir_check_spec(t->m, spec, t->d)) return no_tile(tr_fail_here(t));
   IrBufSpec s = *spec;
   s.kind = BUF_ALLOC;

@@ -25,6 +25,7 @@ typedef struct Trace {
   uint32_t loc, iter; /* where the next instruction comes from; set by the driver before each call */
   TrLoop *loop;       /* open traced and device loops, innermost first */
   uint64_t serial;    /* unique per program of a session in the process: tiles and index values remember it */
+  bool folds;         /* the next instruction accumulates: what it carries between iterations is no fault */
   void *impl;         /* private: written-ness, per-program tables */
 } Trace;
 
@@ -70,6 +71,12 @@ uint32_t tr_for_begin(Trace *t, IrVal lower, IrVal upper, int64_t step, uint32_t
 uint32_t tr_while_begin(Trace *t, uint32_t reg);
 bool tr_device_end(Trace *t, uint32_t loop); /* must be the innermost open device loop */
 bool tr_no_reorder(Trace *t, bool open);     /* nesting counted; one open at the end is an error */
+
+typedef struct TrOpen {
+  uint32_t id;   /* of this opening of the loop: never 0 nor reused */
+  int64_t value; /* of the iteration being traced */
+} TrOpen;
+int tr_open_loops(const Trace *t, TrOpen *out, int max); /* open traced loops, innermost first, up to a device loop */
 
 /* Returns of the current program, then its end: checks outputs (in shared_hbm, written), merges with earlier programs.
  */

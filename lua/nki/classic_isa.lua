@@ -1,0 +1,257 @@
+-- The classic forms of nki.isa: a call without `dst` that returns a new tile, with dtype= and mask=. Each form says the
+-- classic order of its parameters and which tile it makes; the instruction itself is the current one.
+local fail, _, lib = ...
+local kind = lib.kind
+local classic, view = lib.half "nki.classic", lib.half "nki.classic_view"
+local nl = require "nki.language"
+
+local M = {}
+
+local function shape_of(t) return {t.shape:unpack()} end
+local function free(t) return t.size // t.shape[0] end
+
+-- What dst is: a function of the arguments by name to shape, dtype, buffer. dtype= overrides the dtype.
+local function like(name)
+  return function(a)
+    local x = a[name]
+    return view.shape_of(x), view.dtype_of(x)
+  end
+end
+
+local function columns(name, n, dtype)
+  return function(a) return {a[name].shape[0], n}, dtype or a[name].dtype end
+end
+
+local function transposed(name)
+  return function(a)
+    local x = a[name]
+    local small = x.shape[0] <= 32 and free(x) <= 32
+    local vector = a.engine and a.engine.name == "vector"
+    return {free(x), x.shape[0]}, x.dtype, name == "data" and not (vector or not a.engine and small) and nl.psum or nil
+  end
+end
+
+local function product(a) return {free(a.stationary), free(a.moving)}, "float32", nl.psum end
+
+local function over_axes(a)
+  local axis, gone, shape = a.axis, {}, {}
+  for _, d in ipairs(type(axis) == "table" and axis or {axis}) do gone[d < 0 and d + a.data.ndim or d] = true end
+  for d = 0, a.data.ndim - 1 do
+    if not gone[d] then shape[#shape + 1] = a.data.shape[d] elseif a.keepdims then shape[#shape + 1] = 1 end
+  end
+  if #shape == 1 then shape[2] = 1 end
+  return shape, a.data.dtype
+end
+
+local function one_partition(a)
+  local shape = shape_of(a.data)
+  shape[1] = 1
+  return shape, a.data.dtype
+end
+
+local function two_tiles(a)
+  return view.shape_of(a.data1), lib.promote(view.dtype_of(a.data1), view.dtype_of(a.data2))
+end
+
+local function gathered(a)
+  local n = a.num_valid_indices or free(a.index) * 16
+  return {a.src_buffer.shape[0], n * (a.num_elem_per_idx or 1)}, a.src_buffer.dtype
+end
+
+local function bounds(a) return {1, 2, free(a.segment_ids)}, "int32" end
+
+local function reversed(a)
+  local shape, out = shape_of(a.src), {}
+  for d = 1, #shape do out[d] = shape[#shape + 1 - d] end
+  if #shape == 4 then out = {shape[4], shape[2], shape[3], shape[1]} end
+  return out, a.src.dtype
+end
+
+-- order: the classic positional parameters. dst: nil where classic kernels give one. whole: a mask cannot narrow it.
+local forms = {
+  activation = {"op data", like "data"},
+  activation_reduce = {"op data", like "data"},
+  bn_aggr = {"data", columns("data", 2)},
+  bn_stats = {"data", columns("data", 6)},
+  dma_copy = {""},
+  dma_transpose = {"src", reversed, whole = true},
+  dropout = {"data prob", like "data"},
+  local_gather = {"src_buffer index num_elem_per_idx num_valid_indices", gathered, whole = true},
+  max8 = {"src", columns("src", 8)},
+  nc_find_index8 = {"data vals", columns("data", 8, "uint32")},
+  nc_match_replace8 = {"data vals imm dst_idx", like "data"},
+  nc_matmul = {"stationary moving", product, whole = true},
+  nc_stream_shuffle = {"src dst shuffle_mask"},
+  nc_transpose = {"data", transposed "data", whole = true},
+  range_select = {"", like "on_true_tile"},
+  reciprocal = {"data", like "data"},
+  scalar_tensor_tensor = {"data op0 operand0 op1 operand1 reverse0 reverse1", like "data"},
+  select_reduce = {""},
+  sequence_bounds = {"segment_ids", bounds, whole = true},
+  tensor_copy = {"src", like "src"},
+  tensor_copy_dynamic_dst = {"", op = "tensor_copy"},
+  tensor_copy_dynamic_src = {"src", like "src", op = "tensor_copy"},
+  tensor_copy_predicated = {"src dst predicate"},
+  tensor_partition_reduce = {"op data", one_partition, whole = true},
+  tensor_reduce = {"op data axis", over_axes, whole = true},
+  tensor_scalar = {"data op0 operand0 reverse0 op1 operand1 reverse1", like "data"},
+  tensor_scalar_reduce = {"data op0 operand0 reduce_op reduce_res reverse0", like "data"},
+  tensor_tensor = {"data1 data2 op", two_tiles},
+  tensor_tensor_scan = {"data0 data1 initial op0 op1 reverse0 reverse1", like "data0"},
+}
+
+local function is_operand(v) return kind(v) == "tile" or view.is_pending(v) end
+
+-- The arguments by name, nil when they are no classic form.
+local function bound(order, ...)
+  local n, args, given = select("#", ...), {}, {...}
+  local keywords = given[n]
+  if type(keywords) == "table" and not getmetatable(keywords) and (type(next(keywords)) == "string") then n = n - 1
+  else keywords = {} end
+  local at = 0
+  for name in order:gmatch "%S+" do
+    at = at + 1
+    if at <= n then args[name] = given[at] end
+  end
+  if n > at then return nil end
+  for name, v in pairs(keywords) do
+    if type(name) ~= "string" or args[name] ~= nil then return nil end
+    args[name] = v
+  end
+  return args
+end
+
+local function narrowed(args, box)
+  for name, v in pairs(args) do
+    if is_operand(v) and #view.shape_of(v) == #box.lo then args[name] = view.resolve(v, box) end
+  end
+end
+
+-- The first operand that is data: its shape is what a mask is about.
+local function subject(form, args)
+  for name in (form[1] .. " dst on_true_tile on_true data"):gmatch "%S+" do
+    if is_operand(args[name]) then return view.shape_of(args[name]) end
+  end
+end
+
+-- The box of dst, where it has the axes of the subject; elsewhere whole.
+local function part_of(dst, box, shape)
+  local part = {lo = {}, hi = {}, full = true}
+  for d = 1, dst.ndim do
+    local n = dst.shape[d - 1]
+    local cut = n == shape[d] and dst.ndim == #shape or d == 1
+    part.lo[d], part.hi[d] = cut and box.lo[d] or 0, cut and box.hi[d] or n
+    part.full = part.full and part.hi[d] - part.lo[d] == n
+  end
+  return part
+end
+
+-- Narrows the operands to where the mask holds; the box that is written of dst (a new tile).
+local function masked(name, form, args, mask, dst)
+  if form.whole then
+    fail("bind_value", ("nisa.%s: parameter 'mask' is given; mask the operands instead: t[mask]"):format(name))
+  end
+  local shape = subject(form, args)
+  local box = classic.box(mask, shape)
+  if box.empty then return box end
+  if dst then args.dst = nil end
+  narrowed(args, box)
+  if not dst then return box end
+  local part = part_of(dst, box, shape)
+  args.dst = view.boxed(dst, part)
+  return part
+end
+
+-- Is every operand of the classic order, as far as it is required, there?
+local function fits(form, args)
+  if not form[2] then return args.dst ~= nil end
+  for name in ("data data0 data1 data2 src op stationary moving src_buffer segment_ids on_true_tile"):gmatch "%S+" do
+    local wanted = (" " .. form[1] .. " "):find(" " .. name .. " ", 1, true)
+    local v = args[name]
+    if wanted and not (name == "op" and kind(v) == "token" or name ~= "op" and is_operand(v)) then return false end
+  end
+  return true
+end
+
+local special = {}
+
+function special.memset(name, ...)
+  local a = bound("shape value dtype", ...)
+  if not a or a.dst or type(a.shape) ~= "table" and kind(a.shape) ~= "shape" then return false end
+  local dst = nl.ndarray(a.shape, a.dtype)
+  local box = a.mask ~= nil and classic.box(a.mask, shape_of(dst)) or nil
+  if not (box and box.empty) then
+    lib.isa(name) {dst = box and view.boxed(dst, box) or dst, value = a.value, engine = a.engine, name = a.name}
+  end
+  return true, box and lib.half "nki.classic_language".partial(dst, box) or dst
+end
+
+-- An affine expression as pattern, channel_multiplier and offset over a tile of `shape`.
+local function pattern_of(e, shape, func)
+  local pattern, front = {}, #shape - e.rank
+  if front < 0 or e.register or e.tile then
+    fail("bind_value", ("%s: the index expression %s has no place in a tile of %d dimensions"):format(func,
+      classic.text_of(e), #shape))
+  end
+  for d = 2, #shape do pattern[d - 1] = {e.coef[d - front] or 0, shape[d]} end
+  return pattern, e.coef[1 - front] or 0, e.base
+end
+
+function special.iota(name, ...)
+  local a = bound("expr dtype", ...)
+  if not a or not classic.is_expr(a.expr) then return false end
+  local e = a.expr
+  if e.flat then lib.fault("1d_arange_not_supported", "nisa.iota: parameter 'expr'") end
+  local dst = nl.ndarray(e.size, a.dtype)
+  local pattern, multiplier, offset = pattern_of(e, e.size, "nisa.iota")
+  lib.isa(name) {dst = dst, pattern = pattern, channel_multiplier = multiplier, offset = offset, name = a.name}
+  return true, dst
+end
+
+function special.affine_select(name, ...)
+  local a = bound("pred on_true_tile on_false_value", ...)
+  if not a or not classic.is_mask(a.pred) then return false end
+  local term = a.pred.terms[1]
+  if #a.pred.terms ~= 1 then
+    lib.fault("unsupported_expression_in_mask",
+      "nisa.affine_select: parameter 'pred' is one comparison, and this joins several")
+  end
+  local x = a.on_true_tile
+  local dst = nl.ndarray(shape_of(x), a.dtype or x.dtype)
+  local pattern, multiplier, offset = pattern_of(term.expr, shape_of(x), "nisa.affine_select")
+  lib.isa(name) {dst = dst, pattern = pattern, channel_multiplier = multiplier, offset = offset, on_true_tile = x,
+    on_false_value = a.on_false_value, cmp_op = nl[term.op], name = a.name}
+  return true, dst
+end
+
+-- dma_copy with dst_rmw_op adds what is there.
+local function accumulating(args)
+  local op = args.dst_rmw_op
+  if op == nil then return false end
+  args.dst_rmw_op = nil
+  lib.isa "dma_compute" {dst = args.dst, srcs = {args.src, args.dst}, reduce_op = op, oob_mode = args.oob_mode}
+  return true
+end
+
+--- A call that the current form refused: true and the tile when it is a classic one, else false.
+function M.call(name, ...)
+  if special[name] then return special[name](name, ...) end
+  local form = forms[name]
+  local args = form and bound(form[1], ...)
+  if not args or not fits(form, args) then return false end
+  local makes, dtype, mask, dst = form[2] and not args.dst, args.dtype, args.mask, nil
+  args.dtype, args.mask = nil, nil
+  if makes then
+    local shape, own, buffer = form[2](args)
+    dst = nl.ndarray(shape, dtype or own, buffer)
+    args.dst = dst
+  elseif dtype then
+    return false
+  end
+  local box = mask ~= nil and masked(name, form, args, mask, dst) or nil
+  if not (box and box.empty) and not accumulating(args) then lib.isa(form.op or name)(args) end
+  if box and dst then lib.half "nki.classic_language".partial(dst, box) end
+  return true, dst
+end
+
+return M
