@@ -170,7 +170,8 @@ describe("assignment to a view", function()
   end)
 
   it("refuses other values and other shapes", function()
-    assert.equal("err_store_dst_shape_smaller_than_other_shape", kernel.error_of(function(t) t["0:4"] = t["0:8"] end).id)
+    assert.equal("err_store_dst_shape_smaller_than_other_shape",
+      kernel.error_of(function(t) t["0:4"] = t["0:8"] end).id)
     assert.equal("err_bind_kind", kernel.error_of(function(t) t[0] = "x" end).id)
     assert.equal("err_bind_kind", kernel.error_of(function(t) t[0] = nil end).id)
     assert.equal("err_read_only", kernel.error_of(function(t) t.shape = {1, 1} end).id)

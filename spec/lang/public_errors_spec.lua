@@ -40,7 +40,9 @@ local raised = {
   err_copy_dynamic_indirect_indices_not_natively_supported = {"tensor_copy_dynamic_src", body(function(t)
     return t[{nl.zeros({128, 1}, nl.int32), f(4)}]
   end)},
-  err_dynamic_control_flow_not_supported = {"a tile cannot be compared by Lua", body(function(t) return t < t and t end)},
+  err_dynamic_control_flow_not_supported = {"a tile cannot be compared by Lua", body(function(t)
+    return t < t and t
+  end)},
   err_exceed_max_supported_dimension = {"nl.transpose: parameter 'x', tile", body(function(t)
     return nl.transpose(t:reshape {128, 8, 8})
   end)},
@@ -77,7 +79,9 @@ local raised = {
   end)},
   err_nki_api_outside_of_nki_kernel = {"nl.load is only available inside a kernel", function() nl.load(1) end},
   err_num_partition_exceed_arch_limit = {"129", body(function() nl.ndarray({129, 4}, nl.float32) end)},
-  err_num_partition_mismatch = {"the same number of partitions", body(function(t) return t + nl.zeros({64, 64}, nl.float32) end)},
+  err_num_partition_mismatch = {"the same number of partitions", body(function(t)
+    return t + nl.zeros({64, 64}, nl.float32)
+  end)},
   err_shared_hbm_must_in_kernel_level = {"inside a device loop", body(function(t)
     nl.fori_loop(0, 4, function() out_of(t) end)
   end)},
@@ -88,11 +92,14 @@ local raised = {
     t[{{}, {0, 2}}] = t
   end)},
   err_tensor_access_out_of_bound = {"a mask can bound it", body(function(t) return nl.copy(t[{p(128), f(65)}]) end)},
-  err_tensor_creation_on_scratchpad_with_init_value_not_supported = {"nl.zeros: a tensor placed by address=", body(function()
+  err_tensor_creation_on_scratchpad_with_init_value_not_supported = {"nl.zeros: a tensor placed by address=",
+    body(function()
     nl.zeros({4, 4}, nl.float32, {address = {0, 0}})
   end)},
   err_tensor_output_not_written_to = {"is never stored to", kernel_of(function(a) return out_of(a) end)},
-  err_unsupported_expression_in_mask = {"operator %", body(function(t) return nl.exp(t, {mask = nl.less(p(128) % 4, 2)}) end)},
+  err_unsupported_expression_in_mask = {"operator %", body(function(t)
+    return nl.exp(t, {mask = nl.less(p(128) % 4, 2)})
+  end)},
   err_unsupported_memory = {"nl.load: src must be in hbm", body(function(t) return nl.load(t) end)},
   err_unsupported_mixing_basic_advanced_tensor_indexing = {"a slice", body(function(t) return t[{p(128), ":"}] end)},
 }

@@ -44,8 +44,8 @@ static int differ(const Call *call, const char *func, const IrTile *x, const IrT
   int64_t n = tile_parts(x) * tile_free(x), m = tile_parts(y) * tile_free(y);
   const char *dot = strchr(func, '.');
   if (stores && n < m)
-    DIAG(d, store_dst_shape_smaller_than_other_shape, dot ? "nl" : "NkiTensor", dot ? dot + 1 : func, "dst", (long long)n,
-         "", "value", (long long)m, text_str(&a), text_str(&b));
+    DIAG(d, store_dst_shape_smaller_than_other_shape, dot ? "nl" : "NkiTensor", dot ? dot + 1 : func, "dst",
+         (long long)n, "", "value", (long long)m, text_str(&a), text_str(&b));
   else
     DIAG(d, shape_mismatch, func, text_str(&a), text_str(&b));
   text_free(&a);
