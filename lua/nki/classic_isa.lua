@@ -7,6 +7,12 @@ local nl = require "nki.language"
 
 local M = {}
 
+local made = {} -- name -> the instruction in its current form only
+local function isa(name)
+  made[name] = made[name] or lib.isa(name)
+  return made[name]
+end
+
 local function shape_of(t) return {t.shape:unpack()} end
 local function free(t) return t.size // t.shape[0] end
 
@@ -181,7 +187,7 @@ function special.memset(name, ...)
   local dst = nl.ndarray(a.shape, a.dtype)
   local box = a.mask ~= nil and classic.box(a.mask, shape_of(dst)) or nil
   if not (box and box.empty) then
-    lib.isa(name) {dst = box and view.boxed(dst, box) or dst, value = a.value, engine = a.engine, name = a.name}
+    isa(name) {dst = box and view.boxed(dst, box) or dst, value = a.value, engine = a.engine, name = a.name}
   end
   return true, box and lib.half "nki.classic_language".partial(dst, box) or dst
 end
@@ -204,7 +210,7 @@ function special.iota(name, ...)
   if e.flat then lib.fault("1d_arange_not_supported", "nisa.iota: parameter 'expr'") end
   local dst = nl.ndarray(e.size, a.dtype)
   local pattern, multiplier, offset = pattern_of(e, e.size, "nisa.iota")
-  lib.isa(name) {dst = dst, pattern = pattern, channel_multiplier = multiplier, offset = offset, name = a.name}
+  isa(name) {dst = dst, pattern = pattern, channel_multiplier = multiplier, offset = offset, name = a.name}
   return true, dst
 end
 
@@ -219,7 +225,7 @@ function special.affine_select(name, ...)
   local x = a.on_true_tile
   local dst = nl.ndarray(shape_of(x), a.dtype or x.dtype)
   local pattern, multiplier, offset = pattern_of(term.expr, shape_of(x), "nisa.affine_select")
-  lib.isa(name) {dst = dst, pattern = pattern, channel_multiplier = multiplier, offset = offset, on_true_tile = x,
+  isa(name) {dst = dst, pattern = pattern, channel_multiplier = multiplier, offset = offset, on_true_tile = x,
     on_false_value = a.on_false_value, cmp_op = nl[term.op], name = a.name}
   return true, dst
 end
@@ -229,7 +235,7 @@ local function accumulating(args)
   local op = args.dst_rmw_op
   if op == nil then return false end
   args.dst_rmw_op = nil
-  lib.isa "dma_compute" {dst = args.dst, srcs = {args.src, args.dst}, reduce_op = op, oob_mode = args.oob_mode}
+  isa "dma_compute" {dst = args.dst, srcs = {args.src, args.dst}, reduce_op = op, oob_mode = args.oob_mode}
   return true
 end
 
@@ -249,7 +255,7 @@ function M.call(name, ...)
     return false
   end
   local box = mask ~= nil and masked(name, form, args, mask, dst) or nil
-  if not (box and box.empty) and not accumulating(args) then lib.isa(form.op or name)(args) end
+  if not (box and box.empty) and not accumulating(args) then isa(form.op or name)(args) end
   if box and dst then lib.half "nki.classic_language".partial(dst, box) end
   return true, dst
 end
