@@ -2,6 +2,7 @@
 local nl, nisa = require "nki.language", require "nki.isa"
 local nd = require "nki.ndarray"
 local case = require "spec.support.case"
+local gen = require "spec.support.generators"
 local sb, ps = case.sbuf, case.psum
 
 local function refused(options)
@@ -21,6 +22,14 @@ local function top(x)
 end
 
 local nan = 0 / 0
+
+-- A row of n elements: `rest`, but for those that `some` gives by index.
+local function long(n, rest, some)
+  local row = {}
+  for i = 0, n - 1 do row[i + 1] = some[i] or rest end
+  return nd.array {row}
+end
+
 return {
   accept = {
     {"integers in psum, a rank of 3",
@@ -45,6 +54,12 @@ return {
      {{{9, 6, 5, 5, 4, 3, 3, 2}, {0, 0, 0, 0, -1, -2, -3, -4}}}},
     {"infinities, and NaN above all", {nd.array {{1, 2, nan, -math.huge, math.huge, 3, 4, 5, 6}}}, top,
      {{{nan, math.huge, 6, 5, 4, 3, 2, 1}}}},
+    {"a long row: few stand out, anywhere, NaN and the larger zero too",
+     {long(400, -0.0, {[63] = 2, [64] = 3, [127] = 1, [128] = 0.0, [200] = nan, [321] = -5, [383] = 3, [399] = 7})}, top,
+     {{{nan, 7, 3, 3, 2, 1, 0.0, -0.0}}}},
+    {"a long row below its first eight, and one that rises to its end",
+     {nd.array {gen.rows(200, function(i) return -i end), gen.rows(200, function(i) return i end)}}, top,
+     {{{-0.0, -1, -2, -3, -4, -5, -6, -7}, {199, 198, 197, 196, 195, 194, 193, 192}}}},
     {"all of eight, in place", {nd.array {{1, 2, 3, 4, 5, 6, 7, 8}}}, function(x)
       nisa.max8(x, x)
       return x

@@ -5,7 +5,7 @@
 #include "convert.h"
 #include "exec.h"
 
-enum { EIGHT = 8 };
+enum { EIGHT = 8, WINDOW = 64 }; /* windows are looked over without a branch */
 
 /* ---- max8 -------------------------------------------------------------------------------------------------------- */
 /* The order of `maximum`: NaN above all, -0 below +0. */
@@ -14,9 +14,20 @@ static bool above(float a, float b) {
   return a > b || (a == b && !signbit(a) && signbit(b));
 }
 
+/* Does no element of a window stand above bound? false when not sure: an equal zero or NaN needs a closer look. */
+static bool all_below(const float x[WINDOW], float bound) {
+  int reach = 0;
+  for (int i = 0; i < WINDOW; i++) reach |= !(x[i] < bound);
+  return !reach;
+}
+
 static void largest(const float *x, int64_t n, float top[EIGHT]) {
   int have = 0;
   for (int64_t i = 0; i < n; i++) {
+    if (have == EIGHT && i % WINDOW == 0 && n - i >= WINDOW && all_below(x + i, top[EIGHT - 1])) {
+      i += WINDOW - 1;
+      continue;
+    }
     if (have == EIGHT && !above(x[i], top[EIGHT - 1])) continue;
     int at = have < EIGHT ? have++ : EIGHT - 1;
     for (; at > 0 && above(x[i], top[at - 1]); at--) top[at] = top[at - 1];
@@ -55,9 +66,17 @@ static bool eight_of(const Acc *vals, int64_t part, float out[EIGHT]) {
   return true;
 }
 
+static bool occurs(const float x[WINDOW], float v) {
+  int hit = 0;
+  for (int i = 0; i < WINDOW; i++) hit |= x[i] == v;
+  return hit;
+}
+
 /* The first element equal to v at `from` or later. */
 static int64_t find(const float *x, int64_t n, float v, int64_t from) {
-  for (int64_t i = from; i < n; i++)
+  int64_t i = from;
+  while (n - i > WINDOW && !occurs(x + i, v)) i += WINDOW;
+  for (; i < n; i++)
     if (x[i] == v) return i;
   return -1;
 }
