@@ -3,7 +3,7 @@
 -- table [vocabulary, d] with d even, cos and sin [angles, d/2], float32, bfloat16 or float16; ids and positions int32
 -- [n, 1]. Without positions there must be at least n angles. An id or position that names no row stops the run. Returns
 -- [n, d] of table's dtype.
--- Rows are gathered 128 at a time. Arithmetic is float32.
+-- Rows are gathered 128 at a time; d is at most some 10000. Arithmetic is float32.
 --   nkilua run kernels/embedding_rope.lua 'table=bf16[500,64]' 'ids=i32[20,1]:iota' 'cos=f32[20,32]' 'sin=f32[20,32]'
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 local library = require "nki.library"

@@ -2,8 +2,9 @@
 -- frameworks call align_corners = false); beyond its edge an image goes on with its edge.
 --   along each axis: out[2 i] = 3/4 x[i] + 1/4 x[i - 1] and out[2 i + 1] = 3/4 x[i] + 1/4 x[i + 1]
 -- x [images, channels, height, width], float32, bfloat16 or float16. Returns [images, channels, 2 height, 2 width] of
--- x's dtype. 128 planes of images * channels go at a time, in bands of rows that fit SBUF. Arithmetic is float32,
--- rounded once.
+-- x's dtype.
+-- 128 planes of images * channels go at a time, in bands of rows; three rows must fit SBUF: width is at most some 2500.
+-- Arithmetic is float32, rounded once.
 --   nkilua run kernels/interpolate_bilinear_2x.lua 'x=bf16[2,70,9,12]'
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 local library = require "nki.library"

@@ -4,7 +4,7 @@
 -- x [rows, cols] and gamma [1, cols], float32, bfloat16 or float16; without gamma y is only normalised. eps: default
 -- 1e-6. clip: y is first limited to -clip .. clip (default: no limit). Returns out float8_e4m3 [rows, cols] and scale
 -- float32 [rows, 1]; out times scale is about y, with a relative error of 1/16 at most where |out| is 2^-6 or more.
--- Rows go 128 at a time. Arithmetic is float32.
+-- Rows go 128 at a time, a whole row at once, which bounds cols: some 11000. Arithmetic is float32.
 --   nkilua run kernels/rmsnorm_quantize.lua 'x=bf16[200,300]' 'gamma=bf16[1,300]' clip=2.5
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 local library = require "nki.library"

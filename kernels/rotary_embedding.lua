@@ -2,7 +2,8 @@
 --   out[r, i] = x[r, i] cos[r, i] - x[r, i + d/2] sin[r, i]
 --   out[r, i + d/2] = x[r, i + d/2] cos[r, i] + x[r, i] sin[r, i]
 -- x [rows, d] with d even; cos and sin [rows, d/2], one row per row of x; float32, bfloat16 or float16. Returns
--- [rows, d] of x's dtype. Rows go 128 at a time. Arithmetic is float32.
+-- [rows, d] of x's dtype.
+-- Rows go 128 at a time; d is at most some 10000. Arithmetic is float32.
 --   nkilua run kernels/rotary_embedding.lua 'x=bf16[200,64]:normal' 'cos=f32[200,32]:normal' 'sin=f32[200,32]:normal'
 local nki, nl = require "nki", require "nki.language"
 local library = require "nki.library"

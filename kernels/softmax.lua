@@ -3,7 +3,9 @@
 --   out[r, c] = 0 for c >= lengths[r]
 -- x [rows, cols], float32, bfloat16 or float16; lengths int32 [rows, 1], each 0 .. cols (default: cols). What stands
 -- behind a row's length is not looked at, be it NaN; a row of length 0 is all zeros. Returns [rows, cols] of x's
--- dtype. Rows go 128 at a time, a whole row at once: cols is at most some 8000. Arithmetic is float32.
+-- dtype.
+-- Rows go 128 at a time, a whole row at once, which bounds cols: some 16000, some 8000 with lengths. Arithmetic is
+-- float32.
 --   nkilua run kernels/softmax.lua 'x=bf16[200,300]:normal' 'lengths=i32[200,1]:full(17)'
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 local library = require "nki.library"

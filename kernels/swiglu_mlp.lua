@@ -1,14 +1,23 @@
 -- nki.kernels.swiglu_mlp(x, gate, up, down): the gated feed-forward layer, fused.
 --   out = (silu(x gate) * (x up)) down, silu(z) = z / (1 + exp(-z))
 -- x [tokens, hidden], gate and up [hidden, inner], down [inner, features], all of one dtype, float32, bfloat16 or
--- float16, of any sizes. Returns [tokens, features] of that dtype. 512 tokens go at a time; their inner activations
--- stay in SBUF (1 KiB per partition for each 128 of inner in 16 bits) and are rounded to x's dtype; products are
--- summed in float32 in PSUM.
+-- float16. Returns [tokens, features] of that dtype.
+-- Up to 512 tokens go at a time, fewer when their inputs and inner activations would not fit SBUF; with 128 of them
+-- hidden + inner is at most some 70000 in 16 bits, half of that in float32. Products are summed in float32 in PSUM;
+-- the inner activations are rounded to x's dtype.
 --   nkilua run kernels/swiglu_mlp.lua 'x=bf16[200,300]' 'gate=bf16[300,400]' 'up=bf16[300,400]' 'down=bf16[400,300]'
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 local library = require "nki.library"
 
-local TOKENS, ROWS, WIDE = 512, 128, 512
+local ROWS, WIDE, ROOM = 128, 512, 144 * 1024 -- ROOM: bytes per partition for what is kept of some tokens
+
+-- How many tokens go at a time.
+local function tokens_at_once(size, dtype)
+  local tiles = (size.hidden + ROWS - 1) // ROWS + (size.inner + ROWS - 1) // ROWS
+  local bytes, tokens = tiles * (dtype == nl.float32 and 4 or 2), 512
+  while tokens > ROWS and tokens * bytes > ROOM do tokens = tokens // 2 end
+  return tokens
+end
 
 local function psum(rows, cols) return nl.ndarray({rows, cols}, nl.float32, {buffer = nl.psum}) end
 
@@ -74,9 +83,9 @@ end
 return nki.jit(function(x, gate, up, down)
   local size = library.tensors("swiglu_mlp", {{"x", x, "tokens hidden"}, {"gate", gate, "hidden inner", "x"},
                                               {"up", up, "hidden inner", "x"}, {"down", down, "inner features", "x"}})
-  local out = library.output({size.tokens, size.features}, x.dtype)
-  for t in nl.affine_range(0, size.tokens, TOKENS) do
-    local ts = library.part(t, TOKENS, size.tokens)
+  local out, some = library.output({size.tokens, size.features}, x.dtype), tokens_at_once(size, x.dtype)
+  for t in nl.affine_range(0, size.tokens, some) do
+    local ts = library.part(t, some, size.tokens)
     local xT, inner = turned(x[ts]), {}
     for i in nl.affine_range(0, size.inner, WIDE) do
       local cs = library.part(i, WIDE, size.inner)

@@ -36,7 +36,7 @@ local faults = {
    "'B' is float32[1,3,5]; its shape must be [batch = 1, states = 2, steps = 5]"},
   {"pool2d", {z(4, 5), 2}, "err_bind_value", "its shape must be [channels, height, width]"},
   {"pool2d", {z(1, 4, 5)}, "err_bind_missing", "parameter 'size' is required"},
-  {"pool2d", {z(1, 4, 5), 0}, "err_bind_value", "parameter 'size' is 0; it is at least 1"},
+  {"pool2d", {z(1, 4, 5), 0}, "err_bind_value", "parameter 'size' is 0; it is 1 to 256"},
   {"pool2d", {z(1, 4, 5), 2, 1, 2}, "err_bind_value", "parameter 'pad' is 2; it is 0 to 1"},
   {"pool2d", {z(1, 4, 5), 5}, "err_bind_value", "a window does not fit into float32[1,4,5] with pad 0"},
   {"pool2d", {z(1, 4, 5), 2, 2, 0, "min"}, "err_bind_value", "'op' is 'min'; it is one of max, average"},

@@ -168,6 +168,13 @@ describe("pool2d", function()
     assert.same({{{-0.75, -0.75}, {-0.75, -0.75}}}, run("pool2d", x, 2, 2, 1, "average"):totable())
   end)
 
+  it("reads large windows that overlap in as many pieces as the engine needs", function()
+    local x = array({1, 60, 300}, function(_, i, j) return (i * 7 + j * 5) % 64 end)
+    testing.assert_equal(run("pool2d", x, 20, 1), nd.full({1, 41, 281}, 63, F32))
+    local whole = array({1, 180, 180}, function(_, i, j) return i * 180 + j end)
+    testing.assert_allclose(run("pool2d", whole, 180, nil, nil, "average"), {{{16199.5}}}, {rtol = 1e-5})
+  end)
+
   it("goes through wide images band by band", function()
     local x = array({1, 40, 1200}, function(_, i, j) return i * 2 + j end)
     testing.assert_equal(run("pool2d", x, 3, 2), array({1, 19, 599}, function(_, i, j) return 4 * i + 2 * j + 6 end))
