@@ -4,8 +4,8 @@
 -- stride: default size; pad: default 0, at most half of size. op: "max" (default; what is outside does not count) or
 -- "average" (what is outside counts as 0, the divisor is always size^2). Returns the same rank, with (height + 2 pad
 -- - size) // stride + 1 rows and columns likewise, of x's dtype.
--- 128 channels go at a time, in bands of rows; the rows of one window must fit SBUF: size * width is at most some 35000.
--- Sums are float32.
+-- 128 channels go at a time, in bands of rows; the rows of one window must fit SBUF: size * width is at most some
+-- 35000. Sums are float32.
 --   nkilua run kernels/pool2d.lua 'x=bf16[96,20,30]' size=3 stride=2 pad=1 'op="average"'
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 local library = require "nki.library"
