@@ -6,7 +6,11 @@
 
 #include "kernel.h"
 
-static bool is_ours(const char *source) { return strncmp(source, "=nki/", 5) == 0 || strncmp(source, "@nki/", 5) == 0; }
+/* Our own chunks, and the installed files of the kernel library. */
+static bool is_ours(const char *source) {
+  return strncmp(source, "=nki/", 5) == 0 || strncmp(source, "@nki/", 5) == 0 ||
+         (*source == '@' && strstr(source, "/nki/kernels/"));
+}
 
 /* The innermost line of the user's. Outside a kernel a file is written relative to its own folder. */
 static void find_line(lua_State *L, Diag *d) {
