@@ -40,7 +40,8 @@ return {
   numeric = {
     {"first occurrences, the next ones for equal values, all ones where there is none", {x, v}, found(nl.uint32),
      {nd.array({{0, 3, 2, 1, 5, 0xFFFFFFFF, 0xFFFFFFFF, 8}, {8, 7, 6, 5, 4, 3, 2, 0xFFFFFFFF}}, "uint32")}},
-    {"in a long row", {nd.array {gen.rows(300, function(i) return i % 130 end)}, nd.array {{0, 129, 0, 63, 64, 0, 39, 500}}},
+    {"in a long row",
+     {nd.array {gen.rows(300, function(i) return i % 130 end)}, nd.array {{0, 129, 0, 63, 64, 0, 39, 500}}},
      found(nl.uint32), {nd.array({{0, 129, 130, 63, 64, 260, 39, 0xFFFFFFFF}}, "uint32")}},
     {"16-bit indices", {x, v}, found(nl.uint16),
      {nd.array({{0, 3, 2, 1, 5, 0xFFFF, 0xFFFF, 8}, {8, 7, 6, 5, 4, 3, 2, 0xFFFF}}, "uint16")}},

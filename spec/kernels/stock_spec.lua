@@ -1,5 +1,5 @@
--- The kernel library in stock lua5.4, from the installed files and from inside the C module: the same numbers, and errors
--- on the caller's line whichever was loaded.
+-- The kernel library in stock lua5.4, from the installed files and from inside the C module: the same numbers, and
+-- errors on the caller's line whichever was loaded.
 local build = require "spec.support.build"
 
 local SCRIPT = [[
