@@ -1,5 +1,5 @@
 /* fuzz_config.c -- the backend_config reader on any bytes, and on any text in base64: one message, or an artifact whose
-   own encoding reads back to itself. */
+   own encoding reads back to itself and that prints in every form. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +18,10 @@ static void check(const char *text, size_t n) {
   if (a) {
     const Artifact *b = config_decode(alloc_std, a->backend_config, a->backend_config_len, &d);
     must(b && strcmp(a->backend_config, b->backend_config) == 0);
+    Text t;
+    text_init(&t, alloc_std);
+    must(hlo_text(a, &t, &d) && stablehlo_text(a, &t, &d) && hlo_proto(a, &t, &d));
+    text_free(&t);
     artifact_release(b);
   }
   artifact_release(a);
