@@ -1,6 +1,6 @@
 # Third-party libraries as imported targets, all from Debian packages (packages.txt). A room links what it includes:
 #   nk::cjson nk::b64 nk::xxhash nk::zlib nk::sleef nk::lua_headers nk::lua nk::lpeg_shared nk::lpeg_static
-#   nk::edit nk::cmocka
+#   nk::cmocka
 # oneDNN has no target on purpose: it is opened at the first matmul, because linking it costs 6 ms at every start.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
@@ -15,7 +15,6 @@ nk_pkg(xxhash libxxhash)
 nk_pkg(zlib zlib)
 nk_pkg(sleef sleef)
 nk_pkg(lua lua5.4)
-nk_pkg(edit libedit)
 if(BUILD_TESTING)
   nk_pkg(cmocka cmocka)
 endif()

@@ -2,6 +2,8 @@
 #include "text.h"
 
 #include <locale.h>
+#include <math.h>
+#include <stdio.h>
 
 #include "support.h"
 
@@ -213,6 +215,42 @@ static void well_formed_utf8_is_told_from_the_rest(void **state) {
   }
 }
 
+static void assert_clips(const char *expected, const char *s, size_t n) {
+  char buf[TEXT_CLIP + 4];
+  assert_ptr_equal(text_clip(buf, s, n), buf);
+  assert_string_equal(buf, expected);
+}
+
+static void a_quoted_text_is_cut_at_a_whole_character(void **state) {
+  (void)state;
+  char s[200], cut[200];
+  assert_clips("", "", 0);
+  assert_clips("a\\x00b", "a\0b", 3);
+  memset(s, 'a', sizeof s);
+  snprintf(cut, sizeof cut, "%.80s", s);
+  assert_clips(cut, s, 80);
+  snprintf(cut, sizeof cut, "%.80s...", s);
+  assert_clips(cut, s, 81);
+  memcpy(s + 79, "\xc3\xa4", 2); /* a character that would end at byte 81 */
+  snprintf(cut, sizeof cut, "%.79s...", s);
+  assert_clips(cut, s, 100);
+  memcpy(s + 78, "\xc3\xa4", 2);
+  snprintf(cut, sizeof cut, "%.80s...", s);
+  assert_clips(cut, s, 100);
+}
+
+static void numbers_of_messages_have_one_nan(void **state) {
+  (void)state;
+  char buf[TEXT_NUMBER];
+  assert_string_equal(text_number(buf, NAN, 14), "nan");
+  assert_string_equal(text_number(buf, -NAN, 14), "nan");
+  assert_string_equal(text_number(buf, -INFINITY, 14), "-inf");
+  assert_string_equal(text_number(buf, 0.1, 14), "0.1");
+  assert_string_equal(text_number(buf, 1.0 / 3, 3), "0.333");
+  assert_string_equal(text_number(buf, -0.0, 6), "-0");
+  assert_ptr_equal(text_number(buf, 1e300, 17), buf);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_empty_text_is_the_empty_string),
@@ -227,6 +265,8 @@ int main(void) {
       cmocka_unit_test(a_length_that_overflows_is_out_of_memory),
       cmocka_unit_test(reserve_and_commit_append),
       cmocka_unit_test(well_formed_utf8_is_told_from_the_rest),
+      cmocka_unit_test(a_quoted_text_is_cut_at_a_whole_character),
+      cmocka_unit_test(numbers_of_messages_have_one_nan),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,29 +6,9 @@ local case = require "spec.support.case"
 local sb, ps = case.sbuf, case.psum
 local gen = require "spec.support.generators"
 
-local function rows(n, k)
-  return gen.rows(n, function(p) return gen.rows(k, function(i) return 1000003 * (p + 1) + 77777 * i end) end)
-end
-
--- What n draws leave of {state, state ...}, and what they give.
-local function after(states, n)
-  local next, words = {}, {}
-  for k = 1, #states do
-    next[k] = gen.xorwow(states[k])
-  end
-  for i = 1, n do
-    words[i] = next[(i - 1) % #states + 1]()
-  end
-  return words
-end
-
-local function four(row)
-  return gen.rows(4, function(k) return {table.unpack(row, 6 * k + 1, 6 * k + 6)} end)
-end
-
 local vector, gpsimd = nisa.engine.vector, nisa.engine.gpsimd
 local function left(states, n)
-  after(states, n)
+  gen.draws(states, n)
   local row = {}
   for _, st in ipairs(states) do
     table.move(st, 1, 6, #row + 1, row)
@@ -50,20 +30,20 @@ return {
      function() nisa.rand_get_state(sb({4, 5}, nl.uint32)) end},
   },
   numeric = {
-    {"a GpSimd lane's words after five draws", target = "trn2", {nd.array(rows(2, 6), "uint32")}, function(st)
+    {"a GpSimd lane's words after five draws", target = "trn2", {nd.array(gen.states(2, 6), "uint32")}, function(st)
       local out = sb({2, 6}, nl.uint32)
       nisa.rand_set_state(st)
       nisa.rng(sb({2, 5}, nl.uint8), gpsimd)
       nisa.rand_get_state(out)
       return out
-    end, {nd.array(gen.map(rows(2, 6), function(row) return left({row}, 5) end), "uint32")}},
-    {"the four states of a Vector lane after five draws", target = "trn3", {nd.array(rows(2, 24), "uint32")},
+    end, {nd.array(gen.map(gen.states(2, 6), function(row) return left({row}, 5) end), "uint32")}},
+    {"the four states of a Vector lane after five draws", target = "trn3", {nd.array(gen.states(2, 24), "uint32")},
      function(st)
       local out = sb({2, 24}, nl.uint32)
       nisa.rand_set_state(st, vector)
       nisa.rng(sb({2, 5}, nl.uint8))
       nisa.rand_get_state(out, vector)
       return out
-    end, {nd.array(gen.map(rows(2, 24), function(row) return left(four(row), 5) end), "uint32")}},
+    end, {nd.array(gen.map(gen.states(2, 24), function(row) return left(gen.four(row), 5) end), "uint32")}},
   },
 }

@@ -6,26 +6,6 @@ local case = require "spec.support.case"
 local sb, ps = case.sbuf, case.psum
 local gen = require "spec.support.generators"
 
-local function rows(n, k)
-  return gen.rows(n, function(p) return gen.rows(k, function(i) return 1000003 * (p + 1) + 77777 * i end) end)
-end
-
--- What n draws leave of {state, state ...}, and what they give.
-local function after(states, n)
-  local next, words = {}, {}
-  for k = 1, #states do
-    next[k] = gen.xorwow(states[k])
-  end
-  for i = 1, n do
-    words[i] = next[(i - 1) % #states + 1]()
-  end
-  return words
-end
-
-local function four(row)
-  return gen.rows(4, function(k) return {table.unpack(row, 6 * k + 1, 6 * k + 6)} end)
-end
-
 local vector, gpsimd = nisa.engine.vector, nisa.engine.gpsimd
 -- The example of Marsaglia's paper "Xorshift RNGs".
 local marsaglia = {123456789, 362436069, 521288629, 88675123, 5783321, 6615241}
@@ -51,17 +31,17 @@ return {
       nisa.rng(out, gpsimd)
       return out
     end, {nd.array({{246875399}}, "uint32")}},
-    {"states of GpSimd lanes", target = "trn2", {nd.array(rows(3, 6), "uint32")}, function(st)
+    {"states of GpSimd lanes", target = "trn2", {nd.array(gen.states(3, 6), "uint32")}, function(st)
       local out = sb({3, 7}, nl.uint32)
       nisa.rand_set_state(st)
       nisa.rng(out, gpsimd)
       return out
-    end, {nd.array(gen.map(rows(3, 6), function(row) return after({row}, 7) end), "uint32")}},
-    {"four states of a Vector lane, in turn", target = "trn3", {nd.array(rows(2, 24), "uint32")}, function(st)
+    end, {nd.array(gen.map(gen.states(3, 6), function(row) return gen.draws({row}, 7) end), "uint32")}},
+    {"four states of a Vector lane, in turn", target = "trn3", {nd.array(gen.states(2, 24), "uint32")}, function(st)
       local out = sb({2, 9}, nl.uint32)
       nisa.rand_set_state(st, vector)
       nisa.rng(out)
       return out
-    end, {nd.array(gen.map(rows(2, 24), function(row) return after(four(row), 9) end), "uint32")}},
+    end, {nd.array(gen.map(gen.states(2, 24), function(row) return gen.draws(gen.four(row), 9) end), "uint32")}},
   },
 }

@@ -99,6 +99,43 @@ describe("values carried between iterations of affine_range", function()
     assert.equal("4.0\n", out)
   end)
 
+  local moving = "'sbuf_0', used at an offset known at run time only, may carry a value from one iteration"
+  local function warned(body)
+    local err = run("local r = require 'nki.isa'.register_alloc(2) for i in nl.affine_range(4) do " .. body .. " end")
+    assert.truthy(err:find(moving, 1, true), err)
+    assert.equal(1, select(2, err:gsub("\n", "")), err)
+  end
+  local function silent(body)
+    local err = run("local r = require 'nki.isa'.register_alloc(2) for i in nl.affine_range(4) do " .. body .. " end")
+    assert.equal("", err)
+  end
+
+  it("are a warning where the offset is known at run time only", function()
+    warned "local c = t[{{}, nl.ds(r, 2)}] nisa.tensor_scalar(c, c, nl.add, 1)"
+    warned "nisa.tensor_scalar(t[{{}, nl.ds(r, 2)}], t[{{}, {0, 2}}], nl.add, 1)"
+    warned "nisa.tensor_scalar(t[{{}, {i, i + 1}}], t[{{}, nl.ds(r, 1)}], nl.add, 1)"
+    warned "for j in nl.dynamic_range(0, 4) do local c = t[{{}, nl.ds(j, 1)}] nisa.tensor_scalar(c, c, nl.add, 1) end"
+  end)
+
+  it("are none where this iteration has written the same, or the rest of the tile is used", function()
+    silent "local c = t[{{}, nl.ds(r, 2)}] nisa.memset(c, 1) nisa.tensor_scalar(c, c, nl.add, 1)"
+    silent "nisa.memset(t, 1) local c = t[{{}, nl.ds(r, 2)}] nisa.tensor_scalar(c, c, nl.add, 1)"
+    silent [[nisa.tensor_scalar(t[{{}, {64, 96}}], t[{{}, {0, 64}}][{{}, nl.ds(r, 32)}], nl.add, 1)]]
+  end)
+
+  it("are a warning where rows are picked by a vector", function()
+    local err = run [[
+      local rows = nl.zeros({4, 1}, nl.int32)
+      local table = nl.ndarray({128, 8}, nl.float32, {buffer = nl.private_hbm, name = "table"})
+      nisa.dma_copy(table, nl.zeros({128, 8}, nl.float32))
+      for i in nl.affine_range(4) do
+        local some = nl.ndarray({4, 8}, nl.float32)
+        nisa.dma_copy(some, table:vector_select(0, rows))
+        nisa.dma_copy(table[{{4 * i, 4 * i + 4}, {}}], some)
+      end]]
+    assert.truthy(err:find("'table', used at an offset known at run time only, may carry", 1, true), err)
+  end)
+
   it("are legal in a sequential loop", function()
     local err, out = run "for i in nl.sequential_range(4) do t = t + 1 end"
     assert.equal("", err)

@@ -74,4 +74,26 @@ end
 -- A word as a number in [0, 1).
 function M.unit(word) return (word >> 8) * 2.0 ^ -24 end
 
+-- Rows of n states of xorwow, k words each.
+function M.states(n, k)
+  return M.rows(n, function(p) return M.rows(k, function(i) return 1000003 * (p + 1) + 77777 * i end) end)
+end
+
+-- What n draws from {state, state ...} in turn give; the states are moved on.
+function M.draws(states, n)
+  local next, words = {}, {}
+  for k = 1, #states do
+    next[k] = M.xorwow(states[k])
+  end
+  for i = 1, n do
+    words[i] = next[(i - 1) % #states + 1]()
+  end
+  return words
+end
+
+-- The four states in a row of 24 words.
+function M.four(row)
+  return M.rows(4, function(k) return {table.unpack(row, 6 * k + 1, 6 * k + 6)} end)
+end
+
 return M

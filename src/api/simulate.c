@@ -1,21 +1,7 @@
 /* simulate.c -- room api: running programs on tensors of the host. */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "api.h"
 
 void nkl_sim_init(nkl_sim *s) { *s = (nkl_sim){.struct_size = sizeof *s}; }
-
-static void to_stdout(void *ud, const char *s, size_t n) {
-  (void)ud;
-  fwrite(s, 1, n, stdout);
-}
-
-static void to_stderr(void *ud, const char *s, size_t n) {
-  (void)ud;
-  fflush(stdout);
-  fwrite(s, 1, n, stderr);
-}
 
 static void shape_text(const SimTensor *t, Text *out) {
   text_printf(out, "%s[", dtype_name(t->dtype));
@@ -86,27 +72,20 @@ static bool new_outputs(const ApiRun *run, SimTensor *out, Diag *d) {
   return true;
 }
 
-static bool imprecise(bool *out, Diag *d) {
-  const char *s = getenv("NKI_PRECISE_FP");
-  *out = s && strcmp(s, "0") == 0;
-  if (!s || !*s || *out || strcmp(s, "1") == 0) return true;
-  return DIAG(d, env_value, "NKI_PRECISE_FP", s, "0 or 1");
-}
-
 static bool simulate(const ApiRun *run, SimTensor *out, Diag *d) {
   const nkl_sim *s = run->sim;
   Alloc alloc = run->artifact->arena.alloc;
   SimOptions opt = {.strict = s->strict != 0};
-  if (!imprecise(&opt.imprecise, d)) return false;
+  if (!host_imprecise(&opt.imprecise, d)) return false;
   opt.interrupt = s->interrupt && s->interrupt->host ? host_interrupt_flag(s->interrupt->host) : NULL;
-  opt.print = s->print ? s->print : to_stdout;
+  opt.print = s->print ? s->print : host_to_stdout;
   opt.print_ud = s->print_ud;
   SimReport report = {.count = 0};
   opt.alloc = alloc;
   opt.report = &report;
   text_init(&report.lines, alloc);
   bool ok = sim_run(run->artifact->module, run->operands, out, &opt, d);
-  if (report.lines.len) (s->warn ? s->warn : to_stderr)(s->warn_ud, report.lines.data, report.lines.len);
+  if (report.lines.len) (s->warn ? s->warn : host_to_stderr)(s->warn_ud, report.lines.data, report.lines.len);
   text_free(&report.lines);
   if (!ok && opt.interrupt && d->id == ERR_interrupted) host_calm(s->interrupt->host);
   return ok;

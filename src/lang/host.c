@@ -141,12 +141,12 @@ bool host_protect(Host *h, lua_CFunction f, void *arg, Diag *d) {
 
 /* ---- output -------------------------------------------------------------------------------------------------- */
 
-static void to_stdout(void *ud, const char *s, size_t n) {
+void host_to_stdout(void *ud, const char *s, size_t n) {
   (void)ud;
   fwrite(s, 1, n, stdout);
 }
 
-static void to_stderr(void *ud, const char *s, size_t n) {
+void host_to_stderr(void *ud, const char *s, size_t n) {
   (void)ud;
   fflush(stdout);
   fwrite(s, 1, n, stderr);
@@ -268,9 +268,9 @@ Host *host_open(const HostSpec *spec, Diag *d) {
   h->mem.base = spec->alloc;
   h->mem.limit = spec->memory_limit;
   h->result = LUA_NOREF;
-  h->write = spec->write ? spec->write : to_stdout;
+  h->write = spec->write ? spec->write : host_to_stdout;
   h->write_ud = spec->write_ud;
-  h->warn = spec->warn ? spec->warn : to_stderr;
+  h->warn = spec->warn ? spec->warn : host_to_stderr;
   h->warn_ud = spec->warn_ud;
   text_init(&h->traceback, spec->alloc);
   if (open_state(h, spec, d)) return h;

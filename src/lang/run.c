@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host.h"
 #include "kernel.h"
 
 typedef struct HostRun {
@@ -33,7 +34,7 @@ static bool check_overlap(const HostRun *run, Diag *d) {
   return true;
 }
 
-static bool imprecise(bool *out, Diag *d) {
+bool host_imprecise(bool *out, Diag *d) {
   const char *s = getenv("NKI_PRECISE_FP");
   *out = s && strcmp(s, "0") == 0;
   if (!s || !*s || *out || strcmp(s, "1") == 0) return true;
@@ -43,7 +44,7 @@ static bool imprecise(bool *out, Diag *d) {
 static bool simulate(const HostRun *run, Diag *d) {
   LangCtx *c = run->c;
   SimOptions opt = {.strict = c->strict, .interrupt = &c->interrupt, .print = c->write, .print_ud = c->io_ud};
-  if (!imprecise(&opt.imprecise, d)) return false;
+  if (!host_imprecise(&opt.imprecise, d)) return false;
   SimReport report = {.count = 0};
   opt.alloc = c->alloc;
   opt.report = &report;

@@ -64,15 +64,31 @@ void tr_carry_iteration(TrLoop *loop) {
   }
 }
 
-static bool carried(const TrLoop *loop, const Carry *c, const IrBuf *b, const Region *read) {
-  int64_t fresh = 0;
-  for (uint32_t i = 0; c && i < c->now.n; i++)
-    if (region_overlap(&c->now.r[i], read)) fresh += c->now.r[i].count;
-  if (fresh >= read->count) return false;
-  if (b->id >= loop->first_buf) return true; /* made in an earlier iteration, which also wrote it */
-  for (uint32_t i = 0; c && i < c->earlier.n; i++)
-    if (region_overlap(&c->earlier.r[i], read)) return true;
-  return false;
+/* Has this iteration written what is read? Where an offset is known at run time only, the doubt is the user's: the same
+   pattern counts as the same place. */
+static bool fresh(const Carry *c, const Region *read) {
+  int64_t written = 0;
+  for (uint32_t i = 0; c && i < c->now.n; i++) {
+    const Region *w = &c->now.r[i];
+    if (region_moves(read) && region_equal(w, read)) return true;
+    if (region_overlap(w, read) && !(region_moves(read) && region_moves(w))) written += w->count;
+  }
+  return written >= read->reach;
+}
+
+typedef enum Carried { CARRIED_NOT, CARRIED_PERHAPS, CARRIED } Carried;
+
+static Carried carried(const TrLoop *loop, const Carry *c, const IrBuf *b, const Region *read) {
+  Carried worst = CARRIED_NOT;
+  if (fresh(c, read)) return CARRIED_NOT;
+  if (b->id >= loop->first_buf) return CARRIED; /* made in an earlier iteration, which also wrote it */
+  for (uint32_t i = 0; c && i < c->earlier.n; i++) {
+    const Region *w = &c->earlier.r[i];
+    if (!region_overlap(w, read)) continue;
+    if (!region_moves(w) && !region_moves(read)) return CARRIED;
+    worst = CARRIED_PERHAPS;
+  }
+  return worst;
 }
 
 /* First time that this line of this loop is warned about? */
@@ -85,15 +101,14 @@ static bool new_place(Trace *t, uint32_t loc, uint32_t loop) {
   return true;
 }
 
-static void warn(Trace *t, const TrLoop *loop, const IrBuf *b, uint32_t loc) {
+static void warn(Trace *t, const TrLoop *loop, const char *what, uint32_t loc) {
   const IrLoc *at = &t->m->locs[loc], *head = &t->m->locs[loop->loc];
   Text line;
   text_init(&line, impl(t)->alloc);
   text_printf(&line,
-              "warning: %s:%d: '%s' carries a value from one iteration of the affine_range loop at %s:%d to the next; "
+              "warning: %s:%d: %s a value from one iteration of the affine_range loop at %s:%d to the next; "
               "its iterations may run in any order (use nl.sequential_range, or accumulate with matmuls in PSUM)\n",
-              loc ? at->file : "?", loc ? at->line : 0, b->name, loop->loc ? head->file : "?",
-              loop->loc ? head->line : 0);
+              loc ? at->file : "?", loc ? at->line : 0, what, loop->loc ? head->file : "?", loop->loc ? head->line : 0);
   Text *all = &impl(t)->warnings;
   if (line.oom || !strstr(text_str(all), text_str(&line))) text_puts(all, text_str(&line));
   text_free(&line);
@@ -108,10 +123,17 @@ static void note(Trace *t, TrLoop *loop, const IrTile *tile, const IrIns *ins, b
     if (c) remember(t, &c->now, &r);
     return;
   }
-  if ((c && c->warned) || !carried(loop, c, b, &r)) return;
+  Carried how = c && c->warned ? CARRIED_NOT : carried(loop, c, b, &r);
+  if (how == CARRIED_NOT) return;
   if (!c) c = lookup(t, loop, b->id, true);
   if (c) c->warned = true;
-  if (b->id < loop->first_buf || new_place(t, ins->loc, loop->loc)) warn(t, loop, b, ins->loc);
+  if (b->id >= loop->first_buf && !new_place(t, ins->loc, loop->loc)) return;
+  Text what;
+  text_init(&what, impl(t)->alloc);
+  text_printf(&what, how == CARRIED ? "'%s' carries" : "'%s', used at an offset known at run time only, may carry",
+              b->name);
+  warn(t, loop, text_str(&what), ins->loc);
+  text_free(&what);
 }
 
 static void note_all(Trace *t, TrLoop *loop, const IrIns *ins, uint32_t mask, bool write) {

@@ -8,15 +8,18 @@
 typedef struct Region {
   int64_t lo, hi; /* first and last byte, as if the buffer were row-major from 0 */
   int64_t count;  /* elements */
-  int rank;       /* 0: only the interval is known */
+  int64_t
+      reach; /* elements it may be, which are more when the offset is known at run time only; lo, hi, dim hold all */
+  int rank;  /* 0: only the interval is known */
   struct {
     int64_t start, count, step;
   } dim[IR_MAX_RANK];
 } Region;
-/* False when nothing is known before run time (a dynamic or vector offset). */
+/* False of a tensor without dims. */
 bool region_of(const IrFunc *f, const IrTile *t, Region *r);
 bool region_overlap(const Region *a, const Region *b); /* may say true of two that interleave */
 bool region_equal(const Region *a, const Region *b);
+static inline bool region_moves(const Region *r) { return r->reach != r->count; }
 
 enum { CARRY_KEPT = 16 }; /* distinct regions remembered per buffer; beyond that the oldest are forgotten */
 typedef struct RegionSet {

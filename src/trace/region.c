@@ -25,18 +25,29 @@ static bool add_dim(const IrBuf *b, const IrDim *dim, Region *r) {
   return r->dim[d].start + (dim->count - 1) * r->dim[d].step < b->shape[d];
 }
 
-bool region_of(const IrFunc *f, const IrTile *t, Region *r) {
-  const IrBuf *b = f->bufs[t->buf];
-  int64_t last = t->offset, bytes = dtype_bytes(b->dtype), at[IR_MAX_RANK] = {0};
-  if (t->dyn || t->vec || b->rank == 0) return false;
-  *r = (Region){.count = tile_count(t)};
-  for (int d = 0; d < t->rank; d++) last += t->dim[d].stride * (t->dim[d].count - 1);
-  r->lo = t->offset * bytes;
-  r->hi = (last + 1) * bytes - 1;
-  if (b->kind == BUF_VIEW) {
-    r->count = r->count * bytes / dtype_bytes(f->bufs[b->base]->dtype);
-    return true;
-  }
+/* The offset moves by up to t->dyn_max elements along the outermost dim that is no longer than that. */
+static void stretch(const IrBuf *b, const IrTile *t, Region *r) {
+  int64_t unit = 1;
+  int d = b->rank - 1;
+  if (t->dyn_max == 0) return;
+  while (d > 0 && t->dyn_max >= unit * b->shape[d]) unit *= b->shape[d--];
+  int64_t span = (r->dim[d].count - 1) * r->dim[d].step + 1 + t->dyn_max / unit;
+  r->reach = r->count / r->dim[d].count * span;
+  r->dim[d].count = span;
+  r->dim[d].step = 1;
+}
+
+/* Rows picked by a vector: any. */
+static void stretch_rows(const IrBuf *b, const IrTile *t, Region *r) {
+  int d = t->vec_dim;
+  r->reach = r->count / t->dim[0].count * b->shape[d];
+  r->dim[d].start = 0;
+  r->dim[d].count = b->shape[d];
+  r->dim[d].step = 1;
+}
+
+static void put_box(const IrBuf *b, const IrTile *t, Region *r) {
+  int64_t at[IR_MAX_RANK] = {0};
   coordinates(b, t->offset, at);
   for (int d = 0; d < b->rank; d++) {
     r->dim[d].start = t->whole ? 0 : at[d];
@@ -44,8 +55,27 @@ bool region_of(const IrFunc *f, const IrTile *t, Region *r) {
     r->dim[d].step = 1;
   }
   r->rank = b->rank;
-  for (int d = 0; d < t->rank && !t->whole; d++)
+  for (int d = t->vec ? 1 : 0; d < t->rank && !t->whole; d++)
     if (!add_dim(b, &t->dim[d], r)) r->rank = 0;
+  if (t->dyn) stretch(b, t, r);
+  if (t->vec) stretch_rows(b, t, r);
+}
+
+bool region_of(const IrFunc *f, const IrTile *t, Region *r) {
+  const IrBuf *b = f->bufs[t->buf];
+  int64_t last = t->offset, bytes = dtype_bytes(b->dtype);
+  if (b->rank == 0) return false;
+  *r = (Region){.count = tile_count(t)};
+  for (int d = t->vec ? 1 : 0; d < t->rank; d++) last += t->dim[d].stride * (t->dim[d].count - 1);
+  r->reach = r->count;
+  r->lo = (t->vec ? 0 : t->offset) * bytes;
+  r->hi = (t->vec ? b->count : last + t->dyn_max + 1) * bytes - 1;
+  put_box(b, t, r);
+  if (b->kind != BUF_VIEW) return true;
+  int64_t base = dtype_bytes(f->bufs[b->base]->dtype); /* its elements are others: only the interval counts */
+  r->count = r->count * bytes / base;
+  r->reach = r->reach * bytes / base;
+  r->rank = 0;
   return true;
 }
 
@@ -72,7 +102,8 @@ bool region_overlap(const Region *a, const Region *b) {
 }
 
 bool region_equal(const Region *a, const Region *b) {
-  if (a->lo != b->lo || a->hi != b->hi || a->count != b->count || a->rank != b->rank) return false;
+  if (a->lo != b->lo || a->hi != b->hi || a->count != b->count || a->reach != b->reach || a->rank != b->rank)
+    return false;
   for (int d = 0; d < a->rank; d++)
     if (a->dim[d].start != b->dim[d].start || a->dim[d].count != b->dim[d].count || a->dim[d].step != b->dim[d].step)
       return false;
