@@ -1,6 +1,6 @@
 -- The functions of nki.language that are compositions of others. The chunk is given fail(id, message) and
--- define(name, parameters, required, lists, body): a function whose arguments are bound as every nl function's are.
-local fail, define = ...
+-- define(name, body): a function whose arguments are bound by its row of nl_half.def.
+local fail, define, lib = ...
 local nl
 local f32 = "float32"
 
@@ -23,16 +23,17 @@ local function float_dtype(x)
   return integers[tostring(x.dtype)] and f32 or x.dtype
 end
 
-local function softmax(x, axis, dtype)
+local function softmax(x, axis, dtype, compute_dtype)
+  local compute = compute_dtype or f32
   axis = axis or -1
-  dtype = dtype or float_dtype(x)
+  dtype = dtype or compute_dtype or float_dtype(x)
   if not covers(x, axis) then
-    local e = nl.exp(nl.subtract(x, nl.max(x, axis, f32, true), f32))
+    local e = nl.exp(nl.subtract(x, nl.max(x, axis, f32, true), f32), compute)
     return nl.multiply(e, nl.reciprocal(nl.sum(e, axis, f32, true)), dtype)
   end
   local nisa = require "nki.isa"
   local least, total = column(x), column(x)
-  local e, out = nl.ndarray(x.shape, f32), nl.ndarray(x.shape, dtype)
+  local e, out = nl.ndarray(x.shape, compute), nl.ndarray(x.shape, dtype)
   nisa.tensor_reduce(least, nl.maximum, x, axis, true)
   nisa.activation_reduce(e, nl.exp, x, nl.add, total, least) -- exp(x - max), and its sum
   nisa.tensor_scalar(out, e, nl.multiply, nl.reciprocal(total))
@@ -92,23 +93,41 @@ local function gather_flattened(data, indices, axis, dtype)
   return in_dtype(out, dtype)
 end
 
+local identities, session = {}, nil -- of the running program: "n dtype" -> tile
+
 local function shared_identity_matrix(n, dtype, dst)
-  dtype = dtype or "uint8"
+  n, dtype = lib.integer(n, "nl.shared_identity_matrix", "n"), lib.dtype(dtype or "uint8", "nl.shared_identity_matrix")
+  local serial, inside = lib.session()
+  if serial ~= session then identities, session = {}, serial end
+  local key = ("%d %s"):format(n, dtype)
+  if not dst and identities[key] then return identities[key] end
   local out = dst or nl.ndarray({n, n}, dtype)
   require "nki.isa".affine_select(out, {{-1, n}}, 1, nl.ones({n, n}, dtype), 0.0, nl.equal)
+  if not dst and not inside then identities[key] = out end -- what a loop makes belongs to one iteration
   return out
+end
+
+local function shared_constant(constant, dtype)
+  local nd = require "nki.ndarray"
+  if type(constant) == "string" then
+    lib.reads_outside()
+    constant = nd.load(constant)
+  elseif type(constant) == "table" then
+    constant = nd.array(constant, dtype or f32)
+  end
+  if lib.kind(constant) ~= "array" then
+    fail("bind_kind", "nl.shared_constant: parameter 'constant' must be an array, a list of numbers or the name of an "
+      .. ".npy file, got " .. lib.rename(constant))
+  end
+  if dtype and dtype ~= constant.dtype then constant = constant:astype(dtype) end
+  return lib.constant(constant)
 end
 
 return function(module)
   nl = module
-  local function add(name, parameters, required, lists, body)
-    nl[name] = define("nl." .. name, parameters, required, lists, body)
+  for name, body in pairs {softmax = softmax, rms_norm = rms_norm, rand = rand, random_seed = random_seed,
+    dropout = dropout, gather_flattened = gather_flattened, shared_identity_matrix = shared_identity_matrix,
+    shared_constant = shared_constant} do
+    nl[name] = define(name, body)
   end
-  add("softmax", {"x", "axis", "dtype"}, 1, {2}, softmax)
-  add("rms_norm", {"x", "w", "axis", "n", "epsilon", "dtype", "compute_dtype"}, 4, {3}, rms_norm)
-  add("rand", {"shape", "dtype", "buffer", "name"}, 2, {1}, rand)
-  add("random_seed", {"seed"}, 1, {}, random_seed)
-  add("dropout", {"x", "rate", "dtype"}, 2, {}, dropout)
-  add("gather_flattened", {"data", "indices", "axis", "dtype"}, 2, {}, gather_flattened)
-  add("shared_identity_matrix", {"n", "dtype", "dst"}, 1, {}, shared_identity_matrix)
 end

@@ -75,9 +75,10 @@ return {
     {"psum in and out", refused(function() return {dst = ps {4, 8}, data = ps {4, 8}} end)},
     {"a bf16 bias and an f32 scale per partition",
      refused(function() return {bias = sb({4, 1}, nl.bfloat16), scale = sb {4, 1}} end)},
-    {"prelu on gen4", target = "trn3", refused(function() return {op = nl.prelu} end)},
   },
   reject = {
+    {"err_instruction_invalid", "only nisa.activate2 takes (relu_param)", target = "trn3",
+     refused(function() return {op = nl.prelu} end)},
     {"err_num_partition_mismatch", "dst and bias", rule = "same_partitions",
      refused(function() return {bias = sb {8, 1}} end)},
     {"err_num_elements_mismatch", "dst has 8 elements per partition and data has 4", rule = "same_count",

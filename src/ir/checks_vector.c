@@ -109,9 +109,16 @@ static bool activation_bias(const IrCheck *c, const IrVal *bias, Act op) {
   return ok;
 }
 
+/* Only activate2 has prelu's slope. */
+static bool activation_slope(const IrCheck *c, Act op) {
+  return op != ACT_prelu ||
+         BAD(c, instruction_invalid, "op prelu has a slope, which only nisa.activate2 takes (relu_param)");
+}
+
 bool check_activation(const IrCheck *c) {
   const Args_activation *a = ARGS(activation, c->ins);
   bool ok = activation_bias(c, &a->bias, (Act)a->op.u.i), reduces = a->reduce_op.kind != V_NONE;
+  if (!activation_slope(c, (Act)a->op.u.i)) ok = false;
   if (a->reduce_cmd.u.i == reduce_cmd_load_reduce)
     ok = BAD(c, argument_value, "reduce_cmd", "load_reduce", "activation has no initial value to load");
   if (!reduces && a->reduce_cmd.u.i != reduce_cmd_idle && a->reduce_cmd.u.i != reduce_cmd_reset)
@@ -123,7 +130,8 @@ bool check_activation(const IrCheck *c) {
 
 bool check_activation_reduce(const IrCheck *c) {
   const Args_activation_reduce *a = ARGS(activation_reduce, c->ins);
-  return activation_bias(c, &a->bias, (Act)a->op.u.i);
+  bool bias = activation_bias(c, &a->bias, (Act)a->op.u.i);
+  return activation_slope(c, (Act)a->op.u.i) && bias;
 }
 
 /* ---- reductions and statistics */

@@ -30,7 +30,7 @@ void lang_push_row(lua_State *L, LangCtx *c, const LRow *row);
 /* The C functions behind nl, nisa and NkiTensor, so that the stack tells which of them the user called (caller.c). */
 int lang_row_operator(lua_State *L); /* of tiles; upvalues: context, row */
 int lang_token_call(lua_State *L);
-int lang_defined_call(lua_State *L);            /* upvalue 2 begins with its LRow */
+int lang_defined_call(lua_State *L);            /* upvalue 2: a row of nl_half.def */
 int lang_nisa_call(lua_State *L);               /* upvalue 2 tells the row of ops.def */
 const char *lang_nisa_name(const void *callee); /* "nisa.iota", by that upvalue */
 /* Puts the name of the function that the user called before a message that does not begin with it: the fault may lie in

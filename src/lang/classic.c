@@ -172,3 +172,37 @@ void classic_refuse(lua_State *L, int i) {
   lua_pushvalue(L, i);
   lua_call(L, 1, 0);
 }
+
+static void add_fp32(lua_State *L) { /* classic: nisa.fp32.min */
+  lua_createtable(L, 0, 1);
+  lua_pushnumber(L, -0x1.fffffep127);
+  lua_setfield(L, -2, "min");
+  lang_strict(L, "nisa.fp32");
+  lua_setfield(L, -2, "fp32");
+}
+
+static int classic_only(lua_State *L) { /* upvalues: context, name */
+  LangCtx *c = lang_upctx(L);
+  const char *name = lua_tostring(L, lua_upvalueindex(2));
+  char full[64];
+  snprintf(full, sizeof full, "nisa.%s", name);
+  if (!c->trace) lang_need_trace(L, c, full);
+  lang_locate_fast(L, c, c->trace);
+  int top = lua_gettop(L);
+  lua_pushstring(L, name);
+  lua_insert(L, 1);
+  classic_call(L, c, "classic_isa.call", top + 1, 2);
+  if (!lua_toboolean(L, -2)) LANG_HERE(L, bind_missing, full, strstr(name, "_dst") ? "dst" : "src");
+  return 1;
+}
+
+void classic_add_isa(lua_State *L, LangCtx *c) {
+  static const char *const names[] = {"tensor_copy_dynamic_src", "tensor_copy_dynamic_dst"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    lua_pushlightuserdata(L, c);
+    lua_pushstring(L, names[k]);
+    lua_pushcclosure(L, classic_only, 2);
+    lua_setfield(L, -2, names[k]);
+  }
+  add_fp32(L);
+}

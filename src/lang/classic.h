@@ -24,4 +24,6 @@ int classic_row(lua_State *L, LangCtx *c, const LRow *row);
 bool classic_binary(lua_State *L, LangCtx *c, const LRow *row);
 /* Raises what the value at i has to say about being used here, if it is one that does (a view out of bounds). */
 void classic_refuse(lua_State *L, int i);
+/* Adds the classic names of nki.isa to the table at -1. */
+void classic_add_isa(lua_State *L, LangCtx *c);
 #endif

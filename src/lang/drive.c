@@ -115,6 +115,7 @@ static void check_pure(lua_State *L, DriveRun *run) {
   while (at < n && after->data[at] == before->data[at]) at++;
   bool changed = at < n || after->len != before->len;
   const char *unsure = capture_unsure(call->c);
+  if (!unsure) unsure = call->c->outside;
   run->impure = changed || unsure;
   if (!run->impure || !core->cache) return;
   char reason[160] = "the run changed captured state: ";
@@ -195,6 +196,7 @@ IrModule *drive_specialize(void *ud, const FwRequest *r, bool *has_collectives, 
   *has_collectives = false; /* no row of ops.def is one */
   if (!fw_check_grid(r, false, d) || !max_instructions(&spec.max_instr, d)) return NULL;
   DriveRun run = {.call = call};
+  c->outside = NULL;
   text_init(&run.before, c->alloc);
   text_add(&run.before, r->captured, r->ncaptured);
   run.trace = run.before.oom ? NULL : tr_open(c->alloc, &spec, d);

@@ -4,6 +4,7 @@
 #include "classic.h"
 #include "embedded.h"
 #include "half.h"
+#include "nl.h"
 
 static Diag *fill(lua_State *L, LangCtx *c) {
   char name[64];
@@ -23,24 +24,17 @@ int lang_fail_outside(lua_State *L) {
   return lang_raise(L, fill(L, c));
 }
 
-/* ---- define(name, parameters, required, lists, body): a function bound like the rows of nl.def */
-
-typedef struct Defined {
-  LRow row; /* module, name, bind and doc */
-  const char *names[16];
-  bool required[16];
-  uint32_t tiles; /* the parameters that are one, by their names */
-} Defined;
+/* ---- define(name, body): body is the function of a row of nl_half.def, whose arguments are bound first */
 
 int lang_defined_call(lua_State *L) {
   LangCtx *c = lang_upctx(L);
-  const Defined *d = lua_touserdata(L, lua_upvalueindex(2));
-  const BindSpec *spec = &d->row.bind;
+  const LRow *row = lua_touserdata(L, lua_upvalueindex(2));
+  const BindSpec *spec = &row->bind;
   if (!c->trace) lang_need_trace(L, c, spec->func);
-  int n = classic_row(L, c, &d->row);
+  int n = classic_row(L, c, row);
   if (n >= 0) return n;
   lang_bind(L, spec);
-  for (uint32_t left = d->tiles; left; left &= left - 1) {
+  for (unsigned left = (unsigned)row->arg; left; left &= left - 1) {
     int k = __builtin_ctz(left);
     const LTile *t = lang_tile_at(L, k + 1);
     if (!t) lang_kind_error(L, k + 1, spec->func, spec->names[k], "a tile");
@@ -52,37 +46,12 @@ int lang_defined_call(lua_State *L) {
   return 1;
 }
 
-static bool is_tile(const char *param) {
-  static const char *const names[] = {"x", "data", "w", "indices"};
-  for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-    if (strcmp(names[k], param) == 0) return true;
-  return false;
-}
-
 static int half_define(lua_State *L) {
-  Defined *d = lua_newuserdatauv(L, sizeof *d, 2);
-  memset(d, 0, sizeof *d);
-  BindSpec spec = {luaL_checkstring(L, 1), d->names, d->required, (int)lua_rawlen(L, 2), 0};
-  for (int k = 0; k < spec.n; k++) {
-    lua_rawgeti(L, 2, k + 1);
-    d->names[k] = luaL_checkstring(L, -1);
-    lua_pop(L, 1);
-    d->required[k] = k < luaL_checkinteger(L, 3);
-    d->tiles |= (uint32_t)is_tile(d->names[k]) << k;
-  }
-  for (int k = 1; k <= (int)lua_rawlen(L, 4); k++) {
-    lua_rawgeti(L, 4, k);
-    spec.list_mask |= 1u << (luaL_checkinteger(L, -1) - 1);
-    lua_pop(L, 1);
-  }
-  d->row = (LRow){.module = "nl", .name = strchr(spec.func, '.') + 1, .bind = spec};
-  lua_pushvalue(L, 1); /* the strings live as long as the userdata */
-  lua_setiuservalue(L, -2, 1);
-  lua_pushvalue(L, 2);
-  lua_setiuservalue(L, -2, 2);
+  const LRow *row = nl_half_row(luaL_checkstring(L, 1));
+  if (!row) return luaL_error(L, "no row of nl_half.def");
   lua_pushlightuserdata(L, lang_upctx(L));
-  lua_insert(L, -2);
-  lua_pushvalue(L, 5);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)row);
+  lua_pushvalue(L, 2);
   lua_pushcclosure(L, lang_defined_call, 3);
   return 1;
 }

@@ -6,7 +6,9 @@
 #include <lualib.h>
 
 #include "classic.h"
+#include "instruction.h"
 #include "nl.h"
+#include "tile.h"
 
 /* fault(id, ...): raises err_<id>, its format of errors.def filled in. */
 static int lib_fault(lua_State *L) {
@@ -109,6 +111,65 @@ static int lib_loops(lua_State *L) {
   return 2;
 }
 
+/* session(): the serial of the running program, and whether a loop is open in it. */
+static int lib_session(lua_State *L) {
+  const LangCtx *c = lang_upctx(L);
+  lua_pushinteger(L, c->trace ? (lua_Integer)c->trace->serial : 0);
+  lua_pushboolean(L, c->trace && c->trace->loop);
+  return 2;
+}
+
+/* reads_outside(): the running body reads a file, which no cache key holds. */
+static int lib_reads_outside(lua_State *L) {
+  lang_upctx(L)->outside = "a file that nl.shared_constant reads";
+  return 0;
+}
+
+/* constant(array): a tensor in HBM that the program carries. */
+static int lib_constant(lua_State *L) {
+  LangCtx *c = lang_upctx(L);
+  const LArray *a = lang_to_array(L, 1);
+  if (!a || !a->data) return luaL_error(L, "no array");
+  int64_t one = 1;
+  IrBufSpec spec = {.dtype = a->dtype, .rank = a->rank, .shape = a->shape, .data = a->data};
+  if (a->rank == 0) spec.rank = 1, spec.shape = &one;
+  const IrTile *t = tr_constant(c->trace, &spec);
+  if (!t) lang_trace_error(L, c->trace);
+  lang_new_tile(L, c, t);
+  return 1;
+}
+
+static int lib_is_instruction(lua_State *L) {
+  lua_pushboolean(L, instruction_at(L, 1));
+  return 1;
+}
+
+static int lib_is_dtype(lua_State *L) {
+  size_t n;
+  const char *s = lua_type(L, 1) == LUA_TSTRING ? lua_tolstring(L, 1, &n) : NULL;
+  lua_pushboolean(L, s && dtype_parse(s, n) != DT_none);
+  return 1;
+}
+
+/* Is it an error of ours that a rule of the language or the hardware raised? */
+static int lib_is_validation_error(lua_State *L) {
+  const LangCtx *c = lang_upctx(L);
+  bool ours = lua_type(L, 1) == LUA_TTABLE && lua_getmetatable(L, 1) && lua_topointer(L, -1) == c->mt_error;
+  if (ours) {
+    lua_pushliteral(L, "id");
+    lua_rawget(L, 1);
+    ours = lua_isstring(L, -1) && err_status(err_by_name(lua_tostring(L, -1))) == ST_TRACE;
+  }
+  lua_pushboolean(L, ours);
+  return 1;
+}
+
+/* methods(): the methods of tensors by name. */
+static int lib_methods(lua_State *L) {
+  tile_push_methods(L, lang_upctx(L));
+  return 1;
+}
+
 /* line(): a number that stands for the user's line. */
 static int lib_line(lua_State *L) {
   const LangCtx *c = lang_upctx(L);
@@ -148,11 +209,29 @@ static int lib_half(lua_State *L) {
 }
 
 void half_push_lib(lua_State *L, LangCtx *c) {
-  static const luaL_Reg fns[] = {{"fault", lib_fault},     {"kind", lib_kind},       {"rename", lib_rename},
-                                 {"on_chip", lib_on_chip}, {"integer", lib_integer}, {"shape", lib_shape},
-                                 {"dtype", lib_dtype},     {"promote", lib_promote}, {"partial", lib_partial},
-                                 {"loops", lib_loops},     {"line", lib_line},       {"isa", lib_isa},
-                                 {"half", lib_half},       {"fold", lib_fold},       {NULL, NULL}};
+  static const luaL_Reg fns[] = {{"fault", lib_fault},
+                                 {"kind", lib_kind},
+                                 {"rename", lib_rename},
+                                 {"on_chip", lib_on_chip},
+                                 {"integer", lib_integer},
+                                 {"shape", lib_shape},
+                                 {"dtype", lib_dtype},
+                                 {"promote", lib_promote},
+                                 {"partial", lib_partial},
+                                 {"loops", lib_loops},
+                                 {"line", lib_line},
+                                 {"isa", lib_isa},
+                                 {"half", lib_half},
+                                 {"fold", lib_fold},
+                                 {"session", lib_session},
+                                 {"is_instruction", lib_is_instruction},
+                                 {"is_dtype", lib_is_dtype},
+                                 {"is_validation_error", lib_is_validation_error},
+                                 {"methods", lib_methods},
+                                 {"depends_on", instruction_depends_on},
+                                 {"reads_outside", lib_reads_outside},
+                                 {"constant", lib_constant},
+                                 {NULL, NULL}};
   static const char lib;
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &lib) == LUA_TTABLE) return;
   lua_pop(L, 1);

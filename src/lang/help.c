@@ -83,6 +83,7 @@ static void list_topics(Text *out) {
     if (strcmp(op_info[i].dialect, "nisa") == 0) text_printf(out, " %s", op_info[i].name);
   text_puts(out, "\n\nnl:");
   for (int i = 0; i < nl_nrows; i++) text_printf(out, " %s", nl_rows[i].name);
+  for (int i = 0; i < nl_half_nrows; i++) text_printf(out, " %s", nl_half_rows[i].name);
   text_puts(out, "\n\ntensor:");
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) text_printf(out, " %s", methods[i].name);
   text_puts(out, "\n\ndtypes:");
@@ -117,6 +118,7 @@ static bool find_language(const char *topic, Text *out) {
   if (!name) return false;
   size_t before = out->len, n = strlen(name);
   const LRow *row = nl_row(name);
+  if (!row) row = nl_half_row(name);
   if (row) nl_text(row, out);
   if (alu_parse(name, n) != ALU_none) alu_text(alu_parse(name, n), out);
   if (act_parse(name, n) != ACT_none) act_text(act_parse(name, n), out);
@@ -162,7 +164,8 @@ static const char *nearest_topic(const char *topic) {
   int n = 0;
   const char *dot = strrchr(topic, '.');
   for (int i = 1; i < OP_count; i++) names[n++] = op_info[i].name;
-  for (int i = 0; i < nl_nrows && n < OP_count + 400; i++) names[n++] = nl_rows[i].name;
+  for (int i = 0; i < nl_nrows && n < OP_count + 370; i++) names[n++] = nl_rows[i].name;
+  for (int i = 0; i < nl_half_nrows && n < OP_count + 400; i++) names[n++] = nl_half_rows[i].name;
   for (const struct nki_embedded *row = nki_embedded; row->name && n < OP_count + 500; row++)
     if (kernel_name(row)) names[n++] = kernel_name(row);
   names[n] = NULL;

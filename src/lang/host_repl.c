@@ -68,7 +68,8 @@ static const char *topic_of(lua_State *L, LangCtx *c) {
   if (lua_type(L, 1) == LUA_TSTRING) return lua_tostring(L, 1);
   const LToken *token = lang_test(L, 1, c->mt_token);
   if (token) return token->name;
-  if (lua_tocfunction(L, 1) == lang_row_call && lua_getupvalue(L, 1, 2))
+  lua_CFunction f = lua_tocfunction(L, 1);
+  if ((f == lang_row_call || f == lang_defined_call) && lua_getupvalue(L, 1, 2))
     return ((LRow *)lua_touserdata(L, -1))->bind.func;
   return luaL_tolstring(L, 1, NULL);
 }

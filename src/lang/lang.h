@@ -46,7 +46,8 @@ typedef struct LangCtx {
   struct Where *where;      /* cache of lang_locate (where.c) */
   const struct LRow *row;   /* entered last; tells which function a token's call is (caller.c) */
   const Artifact *held;     /* between making it and pushing its userdata: an error in between would lose it */
-  bool partial;            /* some tile of a classic kernel is written in a box only (classic.h) */
+  const char *outside;      /* what the running body read that no key holds (a file): its artifact is not stored */
+  bool partial;             /* some tile of a classic kernel is written in a box only (classic.h) */
   bool host_known;          /* what the machine itself says the target is; read when first needed */
   bool host_fallback;
   Target host_target;

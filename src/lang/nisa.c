@@ -4,6 +4,7 @@
 
 #include "classic.h"
 #include "half.h"
+#include "instruction.h"
 #include "nl.h"
 
 enum { MAX_PARAMS = 24, MAX_LIST = 64 };
@@ -380,7 +381,7 @@ int lang_nisa_call(lua_State *L) {
     if (as_classic(&b, top)) return 1;
     if (!tr_emit_ins(b.t, b.ins, b.label)) lang_trace_error(L, b.t);
   }
-  lua_pushlightuserdata(L, b.ins);
+  lua_pushlightuserdata(L, instruction_handle(b.t));
   return 1;
 }
 
@@ -388,6 +389,7 @@ int lang_nisa_call(lua_State *L) {
 
 static const char *const x_names[] = {"x", NULL};
 static const bool x_required[] = {false};
+static int nisa_get_nc_sub_version(Call *call);
 static const LRow rows[] = {{.module = "nisa",
                              .name = "register_alloc",
                              .body = nisa_register_alloc,
@@ -396,7 +398,18 @@ static const LRow rows[] = {{.module = "nisa",
                              .name = "get_nc_version",
                              .body = nisa_get_nc_version,
                              .anywhere = true,
-                             .bind = {"nisa.get_nc_version", x_names, x_required, 0, 0}}};
+                             .bind = {"nisa.get_nc_version", x_names, x_required, 0, 0}},
+                            {.module = "nisa",
+                             .name = "get_nc_sub_version",
+                             .body = nisa_get_nc_sub_version,
+                             .anywhere = true,
+                             .bind = {"nisa.get_nc_sub_version", x_names, x_required, 0, 0}}};
+
+/* The simulator is the first silicon of each generation. */
+static int nisa_get_nc_sub_version(Call *call) {
+  lua_pushinteger(call->L, 0);
+  return 1;
+}
 
 static void add_engine_aliases(lua_State *L, LangCtx *c) {
   static const char *const names[] = {"tensor", "vector", "scalar", "gpsimd", "unknown"};
@@ -430,31 +443,6 @@ void nisa_push_strict(lua_State *L, LangCtx *c, const char *name) {
   push_callee(L, c, &op_info[op], true);
 }
 
-static int classic_only(lua_State *L) { /* upvalues: context, name */
-  LangCtx *c = lang_upctx(L);
-  const char *name = lua_tostring(L, lua_upvalueindex(2));
-  char full[64];
-  snprintf(full, sizeof full, "nisa.%s", name);
-  if (!c->trace) lang_need_trace(L, c, full);
-  lang_locate_fast(L, c, c->trace);
-  int top = lua_gettop(L);
-  lua_pushstring(L, name);
-  lua_insert(L, 1);
-  classic_call(L, c, "classic_isa.call", top + 1, 2);
-  if (!lua_toboolean(L, -2)) LANG_HERE(L, bind_missing, full, strstr(name, "_dst") ? "dst" : "src");
-  return 1;
-}
-
-static void add_classic(lua_State *L, LangCtx *c) {
-  static const char *const names[] = {"tensor_copy_dynamic_src", "tensor_copy_dynamic_dst"};
-  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-    lua_pushlightuserdata(L, c);
-    lua_pushstring(L, names[k]);
-    lua_pushcclosure(L, classic_only, 2);
-    lua_setfield(L, -2, names[k]);
-  }
-}
-
 int lang_open_nisa(lua_State *L) {
   LangCtx *c = lang_ctx(L);
   lua_createtable(L, 0, OP_count + 24);
@@ -469,7 +457,13 @@ int lang_open_nisa(lua_State *L) {
   }
   for (int t = ET_engine; t <= ET_dma_engine; t++) lang_add_enum(L, c, (EnumType)t, "nisa");
   add_engine_aliases(L, c);
-  add_classic(L, c);
+  classic_add_isa(L, c);
+  instruction_open(L, c);
+  lang_half(L, c, "nki.classes");
+  lua_getfield(L, -1, "isa");
+  lua_pushvalue(L, -3);
+  lua_call(L, 1, 0);
+  lua_pop(L, 1);
   lang_strict(L, "nisa");
   return 1;
 }

@@ -7,6 +7,9 @@
 extern const LRow nl_rows[];
 extern const int nl_nrows;
 const LRow *nl_row(const char *name);
+extern const LRow nl_half_rows[]; /* of functions in Lua; arg: mask of the parameters that are tiles */
+extern const int nl_half_nrows;
+const LRow *nl_half_row(const char *name);
 
 #define NL(name, body, arg, where, lists, params, doc) int body(Call *call);
 #include "nl.def"
