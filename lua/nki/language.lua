@@ -110,6 +110,10 @@ end
 local function shared_constant(constant, dtype)
   local nd = require "nki.ndarray"
   if type(constant) == "string" then
+    if not constant:find "%.npy$" then
+      fail("bind_value", "nl.shared_constant: parameter 'constant' is " .. lib.rename(constant)
+        .. "; a file's name ends in .npy")
+    end
     lib.reads_outside()
     constant = nd.load(constant)
   elseif type(constant) == "table" then
