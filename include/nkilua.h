@@ -396,6 +396,8 @@ typedef struct nkl_io {
   int64_t shape[NKL_MAX_RANK];
 } nkl_io;
 NKL_API const char *nkl_program_name(const nkl_program *p); /* func_name */
+/* Of the custom-call: "AwsNeuronCustomNativeKernel", "AwsNeuronNkiKernel" for torch-xla. */
+NKL_API const char *nkl_program_call_target(const nkl_program *p);
 NKL_API const char *nkl_program_target(const nkl_program *p);
 NKL_API int nkl_program_target_is_fallback(const nkl_program *p);
 NKL_API const char *nkl_program_cache_key(const nkl_program *p); /* 32 hex digits; "" when decoded */
@@ -408,6 +410,10 @@ NKL_API size_t nkl_program_output_count(const nkl_program *p);
 /* NKL_ERR_ARG when there is no i-th one; *out is then zero. */
 NKL_API nkl_status nkl_program_input(const nkl_program *p, size_t i, nkl_io *out);
 NKL_API nkl_status nkl_program_output(const nkl_program *p, size_t i, nkl_io *out);
+/* Tensors whose values belong to the program. They are operands of the custom-call, behind the inputs; a simulation has
+   them already. *data: the elements, C-contiguous, lent. */
+NKL_API size_t nkl_program_constant_count(const nkl_program *p);
+NKL_API nkl_status nkl_program_constant(const nkl_program *p, size_t i, nkl_io *out, const void **data);
 NKL_API size_t nkl_program_alias_count(const nkl_program *p);
 NKL_API nkl_status nkl_program_alias(const nkl_program *p, size_t i, int32_t *operand,
                                      int32_t *output); /* ordered by output */
@@ -436,6 +442,16 @@ NKL_API NKL_NODISCARD nkl_status nkl_simulate(const nkl_program *p, const nkl_si
    max. In place, a framework's own buffers are written and unmap_data is told so. */
 NKL_API NKL_NODISCARD nkl_status nkl_call(nkl_ctx *c, const nkl_request *r, const nkl_sim *s, nkl_tensor **outputs,
                                           size_t max, size_t *n);
+
+/* ---- XLA on the CPU ------------------------------------------------------------------------------------------ */
+/* A handler of XLA's typed FFI (XLA_FFI_Handler, versions 0.1 to 0.3): to be registered for the platform "cpu" and
+   called by compiled programs only. The custom-call has one attribute, the string "config": a backend_config. Its
+   operands are the program's inputs, its results the program's outputs, dense and row-major; dtypes without a
+   counterpart in XLA come as the type of the same bytes (tfloat32 as f32, packed ones as u32 and u16). An output that
+   aliases an input may share its buffer. Configs are decoded at their first call; the last 64 are kept. What goes wrong
+   is returned as XLA's error, whose text is "file:line: message [err_id]" and, on further lines, notes and the call
+   chain. Needs no context; any number of threads may be inside. */
+NKL_API void *nkl_xla_ffi_execute(void *call_frame);
 
 /* ---- tables: for tools and editors --------------------------------------------------------------------------- */
 typedef enum nkl_table {

@@ -71,6 +71,12 @@ typedef struct ApiRun {
   const nkl_sim *sim;
 } ApiRun;
 bool api_run(const ApiRun *run, nkl_tensor **outputs, Diag *d);
+/* The bare run, as sim_run says: the data of out is the caller's. */
+bool api_simulate(const ApiRun *run, SimTensor *out, Diag *d);
+
+/* xla_programs.c: the program of a backend_config, decoded at its first use and kept in a bounded table that all
+   threads share. The caller releases it. */
+nkl_program *api_cached_program(const char *config, size_t len, Diag *d);
 
 /* fill.c: elements from the VALUE grammar. */
 typedef struct ApiFill {

@@ -60,6 +60,7 @@ nkl_status nkl_program_render(const nkl_program *p, nkl_format f, nkl_buf *out, 
 /* ---- fields -------------------------------------------------------------------------------------------------- */
 
 const char *nkl_program_name(const nkl_program *p) { return api_artifact(p)->func_name; }
+const char *nkl_program_call_target(const nkl_program *p) { return api_artifact(p)->call_target; }
 const char *nkl_program_target(const nkl_program *p) { return target_name(api_artifact(p)->module->target); }
 int nkl_program_target_is_fallback(const nkl_program *p) { return api_artifact(p)->module->target_is_fallback; }
 const char *nkl_program_cache_key(const nkl_program *p) { return api_artifact(p)->cache_key; }
@@ -94,6 +95,17 @@ nkl_status nkl_program_output(const nkl_program *p, size_t i, nkl_io *out) {
   *out = (nkl_io){.rank = 0};
   if (i >= a->noutputs) return NKL_ERR_ARG;
   return describe(a->output_names[i], artifact_output(a, (uint32_t)i), out);
+}
+
+size_t nkl_program_constant_count(const nkl_program *p) { return api_artifact(p)->ntensors; }
+
+nkl_status nkl_program_constant(const nkl_program *p, size_t i, nkl_io *out, const void **data) {
+  const Artifact *a = api_artifact(p);
+  *out = (nkl_io){.rank = 0};
+  *data = NULL;
+  if (i >= a->ntensors) return NKL_ERR_ARG;
+  *data = a->tensors[i].buf->data;
+  return describe(a->tensors[i].name, a->tensors[i].buf, out);
 }
 
 size_t nkl_program_alias_count(const nkl_program *p) { return api_artifact(p)->module->naliases; }

@@ -72,7 +72,7 @@ static bool new_outputs(const ApiRun *run, SimTensor *out, Diag *d) {
   return true;
 }
 
-static bool simulate(const ApiRun *run, SimTensor *out, Diag *d) {
+bool api_simulate(const ApiRun *run, SimTensor *out, Diag *d) {
   const nkl_sim *s = run->sim;
   Alloc alloc = run->artifact->arena.alloc;
   SimOptions opt = {.strict = s->strict != 0};
@@ -116,7 +116,7 @@ bool api_run(const ApiRun *run, nkl_tensor **outputs, Diag *d) {
   SimTensor *out = alloc_new(&alloc, n * sizeof *out + 1);
   if (!out) return DIAG0(d, nomem);
   memset(out, 0, n * sizeof *out);
-  bool ok = check_operands(run, d) && check_overlap(run, d) && new_outputs(run, out, d) && simulate(run, out, d) &&
+  bool ok = check_operands(run, d) && check_overlap(run, d) && new_outputs(run, out, d) && api_simulate(run, out, d) &&
             hand_out(run, out, outputs, d);
   for (uint32_t k = 0; k < n; k++) {
     tensor_free(alloc, &out[k]);

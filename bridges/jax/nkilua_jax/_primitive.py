@@ -1,0 +1,173 @@
+"""The JAX side: one primitive, its abstract evaluation, its lowerings for cpu and neuron, its batching rule."""
+
+import functools
+import os
+import threading
+
+import jax
+import jax.extend.core
+import jax.ffi
+import jax.numpy as jnp
+import numpy as np
+from jax.interpreters import batching, mlir
+
+from . import _kernel
+from . import _library as nkl
+from ._library import NkiluaError
+
+NEURON_TARGET = "AwsNeuronCustomNativeKernel"
+CPU_TARGET = "nkilua_xla_ffi_execute"
+RETRACE_VARIABLE = "NKI_DONT_CACHE_TRACE_FOR_JAX_LOWERING"
+
+_traces_lock = threading.Lock()
+_traces = {}  # (Call, digest, specs) -> Trace: what abstract evaluation hands to lowering
+
+
+def _traced(call, specs):
+  trace = call.trace(specs)
+  with _traces_lock:
+    _traces[call, trace.digest, specs] = trace
+  return trace
+
+
+def _avals(tensors):
+  return [jax.core.ShapedArray(t.shape, t.dtype) for t in tensors]
+
+
+def clear_cache():
+  """Forgets every loaded kernel file and every trace; a call loads and traces again. Functions that jax.jit compiled
+  keep running; one that was traced and not yet lowered cannot be lowered any more."""
+  _kernel.clear_files()
+  with _traces_lock:
+    _traces.clear()
+
+
+# ---- the primitive ---------------------------------------------------------------------------------------------------
+
+call_p = jax.extend.core.Primitive("nkilua_call")
+call_p.multiple_results = True
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(call, digest):
+  return jax.jit(lambda *arrays: call_p.bind(*arrays, call=call, digest=digest))
+
+
+@call_p.def_impl
+def _run(*arrays, call, digest):
+  return _compiled(call, digest)(*arrays)
+
+
+@call_p.def_abstract_eval
+def _abstract_eval(*avals, call, digest):
+  specs = _kernel.specs(avals)
+  with _traces_lock:
+    trace = _traces.get((call, digest, specs))
+  return _avals((trace or _traced(call, specs)).outputs)
+
+
+def _trace_for_lowering(call, digest, avals_in, avals_out):
+  specs = _kernel.specs(avals_in)
+  if os.environ.get(RETRACE_VARIABLE, "").upper() in ("TRUE", "1"):
+    trace = _traced(call, specs)
+    if _kernel.specs(trace.outputs) != _kernel.specs(avals_out):
+      raise NkiluaError("err_jax_outputs_changed", f"kernel {trace.name}: the outputs of the new trace, "
+                        f"{_text(trace.outputs)}, are not those of the abstract evaluation, {_text(avals_out)}",
+                        status="NKL_ERR_TRACE")
+    return trace
+  with _traces_lock:
+    trace = _traces.get((call, digest, specs))
+  if trace is None:
+    raise NkiluaError("err_jax_trace_not_cached", "NKI trace is not properly cached, use export "
+                      f"{RETRACE_VARIABLE}=TRUE to workaround the issue", status="NKL_ERR_TRACE")
+  return trace
+
+
+def _text(avals):
+  return ", ".join(f"{np.dtype(a.dtype).name}[{','.join(map(str, a.shape))}]" for a in avals)
+
+
+def _batch(args, dims, *, call, digest):
+  """A kernel is made for its shapes, so a batch is a loop over its members."""
+  batched = [None if d is None else jnp.moveaxis(a, d, 0) for a, d in zip(args, dims)]
+  mapped = [b for b in batched if b is not None]
+
+  def one(members):
+    member = iter(members)
+    return call_p.bind(*(a if b is None else next(member) for a, b in zip(args, batched)), call=call, digest=digest)
+
+  outputs = jax.lax.map(one, mapped)
+  return outputs, [0] * len(outputs)
+
+
+batching.primitive_batchers[call_p] = _batch
+
+# ---- lowerings -------------------------------------------------------------------------------------------------------
+
+
+def _lower_neuron(ctx, *operands, call, digest):
+  """The custom-call that nkilua prints: the constant tensors behind the inputs, aliases ordered by output."""
+  others = set(ctx.platforms or ctx.module_context.platforms) - {"neuron"}
+  if others:
+    raise NotImplementedError(f"nkilua kernels run on cpu and lower for neuron, not for {', '.join(sorted(others))}")
+  trace = _trace_for_lowering(call, digest, ctx.avals_in, ctx.avals_out)
+  order = call.order(trace)
+  constants = [mlir.ir_constant(array) for _, array in trace.constants]
+  extra = None
+  if trace.has_collectives:
+    yes = mlir.ir.StringAttr.get("1")
+    extra = {"mhlo.frontend_attributes": mlir.ir.DictAttr.get({"has_collectives": yes})}
+  rule = jax.ffi.ffi_lowering(NEURON_TARGET, api_version=2, backend_config=trace.backend_config,
+                              operand_output_aliases=dict(trace.aliases) or None, extra_attributes=extra)
+  avals_in = [ctx.avals_in[i] for i in order] + _avals(tensor for tensor, _ in trace.constants)
+  return rule(ctx.replace(avals_in=avals_in), *(operands[i] for i in order), *constants)
+
+
+@functools.cache
+def _register_handler():
+  handler = nkl.library().nkl_xla_ffi_execute
+  jax.ffi.register_ffi_target(CPU_TARGET, jax.ffi.pycapsule(handler), platform="cpu")
+
+
+def _lower_cpu(ctx, *operands, call, digest):
+  """The handler of libnkilua: it holds the constants already, so the operands are the inputs alone."""
+  _register_handler()
+  trace = _trace_for_lowering(call, digest, ctx.avals_in, ctx.avals_out)
+  order = call.order(trace)
+  rule = jax.ffi.ffi_lowering(CPU_TARGET, operand_output_aliases=dict(trace.aliases) or None)
+  return rule(ctx.replace(avals_in=[ctx.avals_in[i] for i in order]), *(operands[i] for i in order),
+              config=trace.backend_config)
+
+
+# Without its plugin JAX does not know the name "neuron" and lets no rule be registered for it, although it lowers for
+# it: so that rule is the one for all other platforms, and refuses those.
+mlir.register_lowering(call_p, _lower_neuron)
+mlir.register_lowering(call_p, _lower_cpu, platform="cpu")
+
+# ---- the calls -------------------------------------------------------------------------------------------------------
+
+
+def call(kernel_file, name, *args, grid=None, target=None, **constants):
+  """Calls a kernel of a Lua file on arrays; under jax.jit the call becomes part of the program.
+
+  name: the kernel's key in the table that the file returns; None when it returns one kernel. Arrays (also given by
+  name) are operands; numbers, booleans, strings, None and tuples of these are constants that the kernel is specialized
+  for. grid: a number or a tuple. target: "trn2" ...; None: NEURON_PLATFORM_TARGET_OVERRIDE, else the machine. Returns
+  one array, or a tuple when the kernel returned several values or a list.
+
+  Raises NkiluaError when the kernel cannot be loaded or traced; what fails while it runs is a JaxRuntimeError.
+  """
+  bound, arrays = _kernel.bind(kernel_file, name, args, constants, grid, target)
+  arrays = [jnp.asarray(a) for a in arrays]
+  trace = _traced(bound, _kernel.specs(jax.typeof(a) for a in arrays))
+  results = call_p.bind(*arrays, call=bound, digest=trace.digest)
+  return tuple(results) if trace.result_is_sequence else results[0]
+
+
+def dump_config(kernel_file, name, *args, grid=None, target=None, **constants):
+  """The backend_config of the call, its input names and its output names. Whatever has shape and dtype will do as an
+  array: jax.ShapeDtypeStruct, for one."""
+  bound, arrays = _kernel.bind(kernel_file, name, args, constants, grid, target)
+  trace = bound.trace(_kernel.specs(arrays))
+  return trace.backend_config, [t.name for t in trace.inputs], [t.name for t in trace.outputs]
+
