@@ -93,6 +93,17 @@ describe("values carried between iterations of affine_range", function()
     assert.equal("4.0\n", out)
   end)
 
+  it("are one warning for a line, whatever tile each turn of an outer loop has", function()
+    local err = run [[
+      for j in nl.affine_range(3) do
+        local u = nl.load(a)
+        for i in nl.affine_range(4) do nisa.tensor_scalar(u, u, nl.add, 1) end
+        for i in nl.affine_range(4) do nisa.tensor_scalar(u, u, nl.add, 2) end
+      end]]
+    local _, lines = err:gsub("carries a value", "")
+    assert.equal(2, lines, err)
+  end)
+
   it("are a warning when a new tile takes the old one's name", function()
     local err, out = run "for i in nl.affine_range(4) do t = t + 1 end"
     assert.truthy(err:find("carries a value", 1, true), err)

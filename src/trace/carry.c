@@ -94,10 +94,10 @@ static Carried carried(const TrLoop *loop, const Carry *c, const IrBuf *b, const
 /* First time that this line of this loop is warned about? */
 static bool new_place(Trace *t, uint32_t loc, uint32_t loop) {
   TrImpl *i = impl(t);
-  for (uint32_t k = 0; k < i->nremade; k++)
-    if (i->remade[k].loc == loc && i->remade[k].loop == loop) return false;
-  if (!arena_push(&i->arena, i->remade, i->capremade, i->nremade)) return false;
-  i->remade[i->nremade++] = (struct TrPlace){loc, loop};
+  for (uint32_t k = 0; k < i->nplaces; k++)
+    if (i->places[k].loc == loc && i->places[k].loop == loop) return false;
+  if (!arena_push(&i->arena, i->places, i->capplaces, i->nplaces)) return false;
+  i->places[i->nplaces++] = (struct TrPlace){loc, loop};
   return true;
 }
 
@@ -127,7 +127,7 @@ static void note(Trace *t, TrLoop *loop, const IrTile *tile, const IrIns *ins, b
   if (how == CARRIED_NOT) return;
   if (!c) c = lookup(t, loop, b->id, true);
   if (c) c->warned = true;
-  if (b->id >= loop->first_buf && !new_place(t, ins->loc, loop->loc)) return;
+  if (!new_place(t, ins->loc, loop->loc)) return;
   Text what;
   text_init(&what, impl(t)->alloc);
   text_printf(&what, how == CARRIED ? "'%s' carries" : "'%s', used at an offset known at run time only, may carry",

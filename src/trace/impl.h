@@ -92,9 +92,9 @@ typedef struct TrImpl {
   int64_t done, capprogram;
   struct TrPlace {
     uint32_t loc, loop;
-  } * remade; /* lines warned about that read a tile of an earlier iteration: each iteration has another tile, the line
-                 is the same */
-  uint32_t nremade, capremade;
+  } * places; /* lines of loops warned about: each turn of an outer loop, and each iteration, may have another tile, the
+                 line is the same */
+  uint32_t nplaces, capplaces;
   uint32_t next_loop;
   TrLoop *spare; /* closed loops to use again */
   int reorder;   /* open no_reorder blocks */
