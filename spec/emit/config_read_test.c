@@ -76,6 +76,9 @@ static void faults_are_named(void **state) {
           "backend_config: 'tiled' is not what the program in serialize_ir_string says");
   refused("\"func_name\":\"look\"", "\"func_name\":\"took\"",
           "backend_config: 'func_name' is not what the program in serialize_ir_string says");
+  refused("\"cores\":[[2,1]]", "\"cores\":[]",
+          "backend_config: 'cores' is not what the program in serialize_ir_string says");
+  refused(",\"cores\":[[2,1]]", "", "backend_config: missing key 'cores'");
   refused("\"grid\":[2]", "\"grid\":[3]", "backend_config: 'grid' is not what the program in serialize_ir_string says");
   refused("\"matmul_mac_count\":0", "\"matmul_mac_count\":7",
           "backend_config: 'matmul_mac_count' is not what the program in serialize_ir_string says");

@@ -42,7 +42,8 @@ static void keys_are_in_order(void **state) {
                                      "mac_count",
                                      "operand_output_aliases",
                                      "input_names",
-                                     "output_names"};
+                                     "output_names",
+                                     "cores"};
   Artifact *a = artifact_of(&copy);
   encode(a);
   Arena arena;
@@ -88,7 +89,7 @@ static void plain_copy(void **state) {
       "\"tiled\":true,\"constant_values\":[],\"kernel_return\":[{\"name\":\"output_0\",\"dtype\":\"float32\",\"shape\":"
       "[4,8]}],"
       "\"result_is_sequence\":false,\"kernel_format\":\"nkilua-mlir\",\"mac_count\":0,\"operand_output_aliases\":[],"
-      "\"input_names\":[\"a\",\"b\"],\"output_names\":[\"output_0\"]}");
+      "\"input_names\":[\"a\",\"b\"],\"output_names\":[\"output_0\"],\"cores\":[]}");
   artifact_release(a);
 }
 
@@ -113,7 +114,7 @@ static void grid_alias_sequence(void **state) {
       ","
       "\"result_is_sequence\":true,\"kernel_format\":\"nkilua-mlir\",\"mac_count\":0,\"operand_output_aliases\":[[0,0]]"
       ","
-      "\"input_names\":[\"a\",\"b\"],\"output_names\":[\"a\"]}");
+      "\"input_names\":[\"a\",\"b\"],\"output_names\":[\"a\"],\"cores\":[]}");
   artifact_release(a);
 }
 

@@ -25,6 +25,7 @@ typedef struct Plan {
   bool fallback;
   int ngrid;
   int64_t grid[2];
+  IrCores cores[2];
 } Plan;
 
 static inline const IrTile *plan_alloc(Trace *t, Space space, DType dtype, const int64_t *shape, const char *name) {
@@ -85,6 +86,7 @@ static inline IrModule *plan_module_in(const Plan *p, Alloc alloc, Diag *d) {
                     .ngrid = p->ngrid,
                     .max_instr = 1000};
   memcpy(spec.grid, p->grid, sizeof p->grid);
+  memcpy(spec.cores, p->cores, sizeof p->cores);
   Trace *t = tr_open(alloc, &spec, d);
   if (!t) fail_msg("%s", diag_message(d));
   for (int64_t i = 0; i < t->m->nprogram; i++) plan_program(t, p);

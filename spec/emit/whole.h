@@ -12,7 +12,8 @@ static const Plan whole_plan = {.name = "look",
                                 .write_operand = true,
                                 .target = TARGET_trn2,
                                 .ngrid = 1,
-                                .grid = {2}};
+                                .grid = {2},
+                                .cores = {{2, 1}}};
 
 static inline Artifact *make_other(double f, int64_t a) {
   const ConstValue items[] = {{.kind = CONST_INT, .i = INT64_MAX}, {.kind = CONST_BOOL, .b = true}};

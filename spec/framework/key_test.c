@@ -33,8 +33,8 @@ static void every_field_counts(void **state) {
   (void)state;
   const KernelOpt opt = {"o", {.kind = CONST_INT, .i = 1}}, other = {"o", {.kind = CONST_FLOAT, .f = 1.0}};
   const FwRequest a = base(&tensor, 1);
-  FwRequest b[12];
-  for (int i = 0; i < 12; i++) b[i] = a;
+  FwRequest b[16];
+  for (int i = 0; i < 16; i++) b[i] = a;
   FwArg half = tensor, tall = tensor, flat = tensor;
   half.dtype = DT_bfloat16;
   tall.shape[0] = 64;
@@ -54,8 +54,13 @@ static void every_field_counts(void **state) {
   b[9].captured = "d";
   b[10].legacy = true;
   b[11].call_target = EMIT_TARGET_TORCH;
+  for (int i = 12; i < 16; i++) { /* programs 4, on cores 0 0 0 0, 0 0 1 1, 0 1 0 1, 0 1 2 3 */
+    b[i].ngrid = 1;
+    b[i].grid[0] = 4;
+    b[i].cores[0] = (IrCores[]){{0, 0}, {2, 2}, {2, 1}, {4, 1}}[i - 12];
+  }
   assert_true(same(&a, &a));
-  for (int i = 0; i < 12; i++) {
+  for (int i = 0; i < 16; i++) {
     if (same(&a, &b[i])) fail_msg("request %d has the key of the first", i);
     for (int k = 0; k < i; k++)
       if (same(&b[k], &b[i])) fail_msg("requests %d and %d have one key", k, i);

@@ -64,10 +64,10 @@ static void guess(void **state) {
   }
 }
 
-static void check_grid(const FwRequest *r, bool physical, const char *message) {
+static void check_grid(const FwRequest *r, const char *message) {
   Diag d;
   diag_init(&d, alloc_std);
-  assert_true(fw_check_grid(r, physical, &d) == (message == NULL));
+  assert_true(fw_check_grid(r, &d) == (message == NULL));
   if (message) assert_string_equal(diag_message(&d), message);
   diag_free(&d);
 }
@@ -75,15 +75,20 @@ static void check_grid(const FwRequest *r, bool physical, const char *message) {
 static void grids(void **state) {
   (void)state;
   FwRequest r = {.func_name = "k", .target = TARGET_trn1, .ngrid = 2, .grid = {4, 2}};
-  check_grid(&r, false, NULL);
-  check_grid(&r, true,
+  check_grid(&r, NULL);
+  r.cores[0] = (IrCores){2, 2};
+  check_grid(&r,
              "kernel k: a grid over several physical cores needs trn2, trn2n or trn3; the target is trn1, which has 1");
   r.target = TARGET_trn2;
-  check_grid(&r, true, NULL);
+  check_grid(&r, NULL);
+  r.cores[1] = (IrCores){2, 1};
+  check_grid(&r, "kernel k: the grid spans 4 physical cores; trn2 has 2");
+  r.cores[1] = (IrCores){1, 2};
+  check_grid(&r, NULL);
   r.grid[1] = 0;
-  check_grid(&r, false, "kernel k: every dim of a grid is at least 1");
+  check_grid(&r, "kernel k: every dim of a grid is at least 1");
   r.grid[0] = r.grid[1] = INT64_MAX;
-  check_grid(&r, false, "kernel k: the grid has more than 1048576 programs");
+  check_grid(&r, "kernel k: the grid has more than 1048576 programs");
 }
 
 int main(void) {

@@ -281,6 +281,8 @@ static inline void same_module(const IrModule *a, const IrModule *b) {
   assert_int_equal(a->result_is_sequence, b->result_is_sequence);
   assert_int_equal(a->ngrid, b->ngrid);
   assert_memory_equal(a->grid, b->grid, sizeof a->grid);
+  assert_int_equal(ir_core_count(a->cores, a->ngrid), ir_core_count(b->cores, b->ngrid));
+  for (int64_t i = 0; i < a->nprogram; i++) assert_int_equal(ir_core_of(a, i), ir_core_of(b, i));
   assert_int_equal(a->nprogram, b->nprogram);
   assert_int_equal(a->nfunc, b->nfunc);
   assert_int_equal(a->naliases, b->naliases);

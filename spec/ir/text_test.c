@@ -100,6 +100,7 @@ static IrModule *structured(void) {
   m->name = "kernel";
   m->ngrid = 2;
   m->grid[0] = m->grid[1] = 2;
+  m->cores[1] = (IrCores){2, 1};
   m->nprogram = 4;
   m->program = program;
   m->aliases = arena_new(&m->arena, IrAlias);
@@ -130,7 +131,8 @@ static void structure_reads_back(void **state) {
       "      \"scf.condition\"(%more) : (i1) -> ()\n    }, {\n",
       "      %i2 = \"nki.idx\"(%i0) {c = [-5], k = 9} : (index) -> index\n",
       "  \"func.return\"(%y, %shared_hbm_2) :",
-      "nki.aliases = [[1, 0]], nki.args = [\"x\", \"y\"], nki.grid = [2, 2], nki.outputs = [\"y\", \"output_1\"], "
+      "nki.aliases = [[1, 0]], nki.args = [\"x\", \"y\"], nki.cores = [[1, 1], [2, 1]], nki.grid = [2, 2], nki.outputs "
+      "= [\"y\", \"output_1\"], "
       "nki.programs = [0, 1, 1, 0], nki.result_is_sequence = true, nki.target = \"trn2\", nki.target_is_fallback = "
       "true, "
       "nki.version = 1, sym_name = \"kernel\"} : () -> ()\n\"func.func\"() ({\n",

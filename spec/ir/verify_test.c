@@ -277,6 +277,10 @@ static void the_program_table_fits_the_grid(void **state) {
   bad(&x, ERR_ir_module, "product of the grid");
   x.m->nprogram = 3;
   good(&x);
+  x.m->cores[0] = (IrCores){2, 1};
+  bad(&x, ERR_ir_module, "not spread evenly over its cores");
+  x.m->cores[0] = (IrCores){1, 1};
+  good(&x);
   uint32_t programs[3] = {0, 1, 0};
   x.m->program = programs;
   bad(&x, ERR_ir_module, "not there");

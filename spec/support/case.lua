@@ -1,5 +1,6 @@
 -- case.lua: runs the files of spec/cases, one per instruction:
 -- accept {name, f, target =} f() must trace, on trn1 unless target says otherwise; its IR must survive its text
+--   (every case may have grid =: what the kernel is launched on)
 --   reject   {id, text, f, rule =, target =}          f() must raise that error; rule: the row's rule that it breaks
 -- numeric {name, inputs, f, want, tolerance =, target =, hbm =} f(tiles of the inputs in SBUF) returns tiles; want
 -- lists arrays or nested
@@ -23,11 +24,11 @@ local function token_output()
   return out
 end
 
-local function bare_kernel(f, target)
+local function bare_kernel(c, f)
   return nki.jit(function()
     f()
     return token_output()
-  end, {platform_target = target or "trn1", func_name = "case"})
+  end, {platform_target = c.target or "trn1", func_name = "case", grid = c.grid})
 end
 
 local function stored(tile)
@@ -51,7 +52,7 @@ local function numeric_kernel(c)
       results[i] = stored(results[i])
     end
     return table.unpack(results, 1, results.n)
-  end, {platform_target = c.target or "trn1", func_name = "case"})
+  end, {platform_target = c.target or "trn1", func_name = "case", grid = c.grid})
 end
 
 function case.compute(c)
@@ -67,11 +68,11 @@ function case.compute(c)
 end
 
 function case.accept(c)
-  trip.decoded(bare_kernel(c[2], c.target):specialize())
+  trip.decoded(bare_kernel(c, c[2]):specialize())
 end
 
 function case.reject(c)
-  raises(c[1], c[2], function() bare_kernel(c[3], c.target):specialize() end)
+  raises(c[1], c[2], function() bare_kernel(c, c[3]):specialize() end)
 end
 
 -- The members of an .npz of the oracles as arrays of the shape given.

@@ -76,7 +76,7 @@ bool api_simulate(const ApiRun *run, SimTensor *out, Diag *d) {
   const nkl_sim *s = run->sim;
   Alloc alloc = run->artifact->arena.alloc;
   SimOptions opt = {.strict = s->strict != 0};
-  if (!host_imprecise(&opt.imprecise, d)) return false;
+  if (!host_imprecise(&opt.imprecise, d) || !fw_check_logical_cores(run->artifact->module, d)) return false;
   opt.interrupt = s->interrupt && s->interrupt->host ? host_interrupt_flag(s->interrupt->host) : NULL;
   opt.print = s->print ? s->print : host_to_stdout;
   opt.print_ud = s->print_ud;

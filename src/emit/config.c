@@ -31,6 +31,21 @@ void config_put_grid(JsonWriter *w, const Artifact *a) {
   json_end(w, ']');
 }
 
+/* [cores, block] of every axis, as in the program's text; empty when the whole grid is on one core. */
+void config_put_cores(JsonWriter *w, const Artifact *a) {
+  const IrModule *m = a->module;
+  bool several = ir_core_count(m->cores, m->ngrid) > 1;
+  json_begin(w, '[');
+  for (int i = 0; several && i < m->ngrid; i++) {
+    bool spread = m->cores[i].count > 1;
+    json_begin(w, '[');
+    json_int(w, spread ? m->cores[i].count : 1);
+    json_int(w, spread ? m->cores[i].block : 1);
+    json_end(w, ']');
+  }
+  json_end(w, ']');
+}
+
 void config_put_returns(JsonWriter *w, const Artifact *a) {
   json_begin(w, '[');
   for (uint32_t k = 0; k < a->noutputs; k++) put_tensor_type(w, a->output_names[k], artifact_output(a, k));

@@ -12,6 +12,7 @@ typedef enum ConfigKey {
 
 /* Everything that follows from the module alone, written into w: the reader compares it with what it was given. */
 void config_put_grid(JsonWriter *w, const Artifact *a);
+void config_put_cores(JsonWriter *w, const Artifact *a);
 void config_put_dims(JsonWriter *w, const Artifact *a);
 void config_put_returns(JsonWriter *w, const Artifact *a);
 void config_put_aliases(JsonWriter *w, const Artifact *a);

@@ -241,6 +241,7 @@ typedef struct Derived {
 static const Derived derived[] = {
     {CONFIG_func_name, put_name},
     {CONFIG_grid, config_put_grid},
+    {CONFIG_cores, config_put_cores},
     {CONFIG_matmul_mac_count, put_macs},
     {CONFIG_platform_target, put_target},
     {CONFIG_platform_target_is_fallback, put_fallback},

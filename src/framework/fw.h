@@ -22,6 +22,7 @@ typedef struct FwRequest {
   bool target_is_fallback;
   int ngrid;
   int64_t grid[IR_MAX_GRID];
+  IrCores cores[IR_MAX_GRID];
   const FwArg *args;
   uint32_t nargs;
   const KernelOpt *opts; /* sorted by key */
@@ -79,5 +80,7 @@ int32_t fw_updated_operand(const Artifact *a, uint32_t k);
 /* Target resolution (design 6.6): explicit name, else NEURON_PLATFORM_TARGET_OVERRIDE, else DMI product name, else trn1
  *with fallback = true and warning set to the page's text (the caller prints it once per process). */
 bool fw_get_platform_target(const char *explicit_name, Target *out, bool *fallback, const char **warning, Diag *d);
-bool fw_check_grid(const FwRequest *r, bool multi_physical_cores, Diag *d);
+bool fw_check_grid(const FwRequest *r, Diag *d);
+/* Before a run: NEURON_LOGICAL_NC_CONFIG, when it is set, is the number of physical cores of a grid that names some. */
+bool fw_check_logical_cores(const IrModule *m, Diag *d);
 #endif

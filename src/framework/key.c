@@ -62,7 +62,12 @@ bool fw_generate_hash_key(const FwRequest *r, Text *key, Diag *d) {
   put_str(key, NKILUA_BUILD_VERSION);
   unsigned char head[4] = {(unsigned char)r->target, r->target_is_fallback, r->legacy, (unsigned char)r->ngrid};
   text_put(key, head, sizeof head);
-  for (int i = 0; i < r->ngrid; i++) text_put_u64(key, (uint64_t)r->grid[i]);
+  for (int i = 0; i < r->ngrid; i++) {
+    bool spread = r->cores[i].count > 1;
+    text_put_u64(key, (uint64_t)r->grid[i]);
+    text_put_u64(key, spread ? (uint64_t)r->cores[i].count : 1);
+    text_put_u64(key, spread ? (uint64_t)r->cores[i].block : 1);
+  }
   put_str(key, r->func_name);
   put_str(key, r->call_target ? r->call_target : EMIT_TARGET_NATIVE);
   text_put_u64(key, r->nopts);

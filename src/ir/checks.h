@@ -37,5 +37,7 @@ bool check_dropout(const IrCheck *c);
 bool check_rand_state(const IrCheck *c);
 bool check_quantize_mx(const IrCheck *c);
 bool check_nc_matmul_mx(const IrCheck *c);
+bool check_core_barrier(const IrCheck *c);
+bool check_sendrecv(const IrCheck *c);
 bool check_sim_binary(const IrCheck *c);
 #endif

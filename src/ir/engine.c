@@ -40,6 +40,7 @@ static int only_engine(uint32_t mask) {
 int ir_engine(const IrFunc *f, const IrIns *ins) {
   if (ins->op >= OP_count || ins->op == OP_none) return engine_unknown;
   uint32_t mask = op_info[ins->op].engines;
+  if (ins->op == OP_sendrecv && ARGS(sendrecv, ins)->dma_engine.u.i == dma_engine_gpsimd_dma) return engine_gpsimd;
   if ((mask & (mask - 1)) == 0) return only_engine(mask);
   int given = 0; /* rows with several engines have the parameter last */
   const IrVal *v = &ins->v[op_info[ins->op].nparams - 1];
@@ -52,6 +53,7 @@ int ir_engine(const IrFunc *f, const IrIns *ins) {
       return pick_tensor_scalar(ARGS(tensor_scalar, ins));
     case OP_nc_transpose:
       return pick_transpose(f, ARGS(nc_transpose, ins));
+    case OP_core_barrier:
     case OP_rand_set_state:
     case OP_rand_get_state:
       return engine_gpsimd;

@@ -272,6 +272,11 @@ typedef struct IrFunc {
 } IrFunc;
 
 #define IR_MAX_GRID 8
+/* How an axis of the grid is spread over physical cores: index i of the axis is on core i / block mod count. An axis
+   that stays on one core has count 1 (or 0) and its block says nothing. */
+typedef struct IrCores {
+  int64_t count, block;
+} IrCores;
 typedef struct IrAlias {
   int32_t operand, output;
 } IrAlias;
@@ -283,6 +288,7 @@ typedef struct IrModule {
   const char *name; /* func_name */
   int ngrid;
   int64_t grid[IR_MAX_GRID];
+  IrCores cores[IR_MAX_GRID];
   IrFunc **func; /* distinct programs */
   uint32_t nfunc;
   uint32_t *program; /* function index per program, row-major; NULL: every program runs func[0] */
@@ -300,6 +306,16 @@ typedef struct IrModule {
   uint32_t niters, capiters;
   struct IrIntern *intern; /* private to build.c: finds locs and iters */
 } IrModule;
+
+/* cores.c */
+int64_t ir_core_count(const IrCores *cores, int naxes); /* physical cores, 1 when no axis is spread */
+int ir_core_of(const IrModule *m, int64_t program);     /* row-major over the spread axes */
+typedef struct IrGrid {
+  int naxes;
+  const int64_t *size;
+  const IrCores *cores;
+} IrGrid;
+bool ir_check_cores(const char *kernel, Target target, IrGrid g, Diag *d); /* has the target so many, evenly used? */
 
 /* build.c -- the only writer of modules. Allocation failures are sticky in module->arena.oom. */
 IrModule *ir_module_new(Alloc alloc, Target target); /* refs = 1; NULL when out of memory */

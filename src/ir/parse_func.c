@@ -49,6 +49,29 @@ static bool grid(Tx *x, TxOp *op) {
   return true;
 }
 
+/* [cores, block] of every axis; an axis on one core is [1, 1], and one axis at least is on several. */
+static bool cores(Tx *x, TxOp *op) {
+  IrModule *m = x->m;
+  TxAttr *a;
+  if (!get_list(x, op, "nki.cores", false, &a)) return false;
+  if (!a) return true;
+  if ((int)a->n != m->ngrid) return func_error(x, a->at, "nki.cores has one entry per axis of the grid");
+  IrCores *c = m->cores;
+  for (const TxAttr *e = a->u.child; e; e = e->next, c++) {
+    const TxAttr *p = e->kind == AT_ARRAY && e->n == 2 ? e->u.child : NULL;
+    if (!p || p->kind != AT_INT || p->next->kind != AT_INT)
+      return func_error(x, e->at, "nki.cores is a list of [cores, block]");
+    int64_t size = m->grid[c - m->cores];
+    *c = (IrCores){p->u.i, p->next->u.i};
+    bool even = c->count >= 1 && size % c->count == 0 && (c->block == 1 || c->block == size / c->count);
+    if (!even || (c->count == 1 && c->block != 1))
+      return func_error(x, e->at,
+                        "an axis has the same number of programs on each core, in blocks of 1 or of all of them, and "
+                        "[1, 1] on one core");
+  }
+  return ir_core_count(m->cores, m->ngrid) > 1 || func_error(x, a->at, "nki.cores is left out for a grid on one core");
+}
+
 static bool target(Tx *x, TxOp *op) {
   TxStr s;
   if (!tx_get_string(x, op, "nki.target", &s)) return false;
@@ -208,6 +231,7 @@ static bool function(Tx *x, TxOp *op) {
                                       "nki.arg_dtypes",
                                       "nki.args",
                                       "nki.bound",
+                                      "nki.cores",
                                       "nki.grid",
                                       "nki.outputs",
                                       "nki.programs",
@@ -229,7 +253,7 @@ static bool function(Tx *x, TxOp *op) {
   x->f = ir_func_new(x->m, name);
   if (!x->f) return DIAG0(x->d, nomem);
   if (first) x->m->name = x->f->name;
-  if (first && (!grid(x, op) || !target(x, op) || !programs(x, op))) return false;
+  if (first && (!grid(x, op) || !cores(x, op) || !target(x, op) || !programs(x, op))) return false;
   if (first && !get_flag(x, op, "nki.result_is_sequence", &x->m->result_is_sequence)) return false;
   if (first && !bound(x, op)) return false;
   tx_cut(&x->values, 0);

@@ -322,6 +322,20 @@ static void print_programs(Print *p) {
   pr_lit(p, "]");
 }
 
+/* [cores, block] of every axis; left out when the whole grid is on one core. */
+static void print_cores(Print *p) {
+  const IrModule *m = p->m;
+  if (ir_core_count(m->cores, m->ngrid) < 2) return;
+  pr_lit(p, ", nki.cores = [");
+  for (int i = 0; i < m->ngrid; i++) {
+    bool spread = m->cores[i].count > 1;
+    int64_t pair[2] = {spread ? m->cores[i].count : 1, spread ? m->cores[i].block : 1};
+    if (i) pr_lit(p, ", ");
+    pr_list(p, pair, 2);
+  }
+  pr_lit(p, "]");
+}
+
 static void print_aliases(Print *p) {
   pr_lit(p, ", nki.aliases = [");
   for (uint32_t i = 0; i < p->m->naliases; i++) {
@@ -358,6 +372,7 @@ static void print_func_attributes(Print *p, uint32_t number) {
     pr_quoted(p, m->bound, strlen(m->bound));
   }
   if (first) {
+    print_cores(p);
     pr_lit(p, ", nki.grid = ");
     pr_list(p, m->grid, (uint32_t)m->ngrid);
     print_names(p, ", nki.outputs", m->output_names, f->nrets);

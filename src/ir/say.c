@@ -126,7 +126,11 @@ const char *say_spaces(uint32_t mask, Say *o) {
   start(o);
   if (mask & 1u << SP_sbuf) add_item(o, "sbuf", " or ");
   if (mask & 1u << SP_psum) add_item(o, "psum", " or ");
-  if (mask & (1u << SP_shared_hbm | 1u << SP_private_hbm)) add_item(o, "hbm", " or ");
+  if (mask & 1u << SP_private_hbm) {
+    add_item(o, "hbm", " or ");
+  } else if (mask & 1u << SP_shared_hbm) {
+    add_item(o, "shared_hbm", " or ");
+  }
   if (mask & 1u << SP_reg) add_item(o, "a register", " or ");
   return o->s;
 }

@@ -329,5 +329,5 @@ bool ir_verify(const IrModule *m, Diag *d) {
   bool ok = true;
   for (uint32_t k = 0; k < m->nfunc && ok; k++) ok = verify_func(m, m->func[k], &a, d);
   arena_free(&a);
-  return ok;
+  return ok && verify_partners(m, d);
 }

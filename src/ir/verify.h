@@ -1,7 +1,8 @@
-/* verify.h -- ir room, private to verify.c and verify_tables.c. */
+/* verify.h -- ir room, private to verify.c, verify_tables.c and cores.c. */
 #ifndef NK_VERIFY_H
 #define NK_VERIFY_H
 #include "ir.h"
 
 bool verify_tables(const IrModule *m, Diag *d);
+bool verify_partners(const IrModule *m, Diag *d); /* cores.c; instructions are verified before */
 #endif

@@ -54,6 +54,7 @@ bool verify_tables(const IrModule *m, Diag *d) {
     if (m->grid[i] < 1 || __builtin_mul_overflow(programs, m->grid[i], &programs))
       return DIAG(d, ir_module, "a grid axis has no programs");
   if (programs != m->nprogram) return DIAG(d, ir_module, "the number of programs is not the product of the grid");
+  if (!ir_check_cores(m->name ? m->name : "?", m->target, (IrGrid){m->ngrid, m->grid, m->cores}, d)) return false;
   if (!m->program && m->nfunc > 1) return DIAG(d, ir_module, "several functions need a program table");
   for (int64_t p = 0; m->program && p < m->nprogram; p++)
     if (m->program[p] >= m->nfunc) return DIAG(d, ir_module, "the program table names a function that is not there");

@@ -147,6 +147,7 @@ static int f_input_names(lua_State *L, const Artifact *a) { return push_names(L,
 static int f_output_names(lua_State *L, const Artifact *a) { return push_names(L, a->output_names, a->noutputs), 1; }
 static int f_constant_values(lua_State *L, const Artifact *a) { return push_config(L, a, "constant_values"); }
 static int f_grid(lua_State *L, const Artifact *a) { return push_config(L, a, "grid"); }
+static int f_cores(lua_State *L, const Artifact *a) { return push_config(L, a, "cores"); }
 static int f_opts(lua_State *L, const Artifact *a) { return push_config(L, a, "opts"); }
 static int f_has_collectives(lua_State *L, const Artifact *a) { return lua_pushboolean(L, a->has_collectives), 1; }
 static int f_macs(lua_State *L, const Artifact *a) { return lua_pushinteger(L, a->matmul_mac_count), 1; }
@@ -168,6 +169,7 @@ static const Field fields[] = {
     {"config", f_config},
     {"config_json", f_config_json},
     {"constant_values", f_constant_values},
+    {"cores", f_cores},
     {"custom_call_target", f_call_target},
     {"func_name", f_func_name},
     {"grid", f_grid},

@@ -82,6 +82,15 @@ typedef struct LDs {
 } LDs;
 static inline LDs *lang_ds_at(lua_State *L, int i) { return lang_tagged(L, i, LANG_DS, sizeof(LDs)); }
 
+/* cores.c: an axis of a grid that is spread over physical cores: nl.nc(n), nl.spmd_dim(...) */
+typedef struct LCores {
+  const char *tag; /* LANG_CORES */
+  int64_t size;    /* programs of the axis */
+  IrCores cores;
+} LCores;
+extern const char LANG_CORES[];
+static inline LCores *lang_cores_at(lua_State *L, int i) { return lang_tagged(L, i, LANG_CORES, sizeof(LCores)); }
+
 /* The string at i as a message quotes it (text_clip); returns clip. */
 const char *lang_clip(lua_State *L, int i, char clip[TEXT_CLIP + 4]);
 /* The Lua value at i in words, for messages; returns buf. */

@@ -109,13 +109,19 @@ static void put_type(Capture *k, char tag, DType dtype, int rank, const int64_t 
   for (int i = 0; i < rank; i++) put_u64(k, (uint64_t)shape[i]);
 }
 
+static void put_axis(Capture *k, int64_t size, IrCores cores) {
+  put_u64(k, (uint64_t)size);
+  put_u64(k, (uint64_t)cores.count);
+  put_u64(k, (uint64_t)cores.block);
+}
+
 static void walk_kernel(lua_State *L, LangCtx *c, int i, const LKernel *kernel) {
   Capture *k = c->capture;
   const KernelCore *core = kernel->core;
   put_bytes(k, 'K', core->func_name, strlen(core->func_name));
   put_tag(k, (char)core->mode);
   put_tag(k, (char)kernel->ngrid);
-  for (int g = 0; g < kernel->ngrid; g++) put_u64(k, (uint64_t)kernel->grid[g]);
+  for (int g = 0; g < kernel->ngrid; g++) put_axis(k, kernel->grid[g], kernel->cores[g]);
   kernel_push_function(L, i);
   capture_walk(L, c, lua_gettop(L));
   lua_pop(L, 1);
@@ -144,6 +150,12 @@ static void walk_userdata(lua_State *L, LangCtx *c, int i) {
   const LDecl *d = lang_to_decl(L, i);
   if (d) {
     put_type(k, 'Y', d->dtype, d->rank, d->shape);
+    return;
+  }
+  const LCores *cores = lang_cores_at(L, i);
+  if (cores) {
+    put_tag(k, 'c');
+    put_axis(k, cores->size, cores->cores);
     return;
   }
   const LKernel *kernel = lang_to_kernel(L, c, i);

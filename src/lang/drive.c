@@ -192,9 +192,10 @@ IrModule *drive_specialize(void *ud, const FwRequest *r, bool *has_collectives, 
   TraceSpec spec = {
       .func_name = r->func_name, .target = r->target, .target_is_fallback = r->target_is_fallback, .ngrid = r->ngrid};
   memcpy(spec.grid, r->grid, sizeof spec.grid);
+  memcpy(spec.cores, r->cores, sizeof spec.cores);
   spec.legacy = r->legacy;
   *has_collectives = false; /* no row of ops.def is one */
-  if (!fw_check_grid(r, false, d) || !max_instructions(&spec.max_instr, d)) return NULL;
+  if (!fw_check_grid(r, d) || !max_instructions(&spec.max_instr, d)) return NULL;
   DriveRun run = {.call = call};
   c->outside = NULL;
   text_init(&run.before, c->alloc);

@@ -35,7 +35,7 @@ static LKernel *push_view(lua_State *L, const LKernel *k) {
 /* k[4], k[{4, 2}] */
 static int launch(lua_State *L, const LKernel *k) {
   LKernel *view = push_view(L, k);
-  view->ngrid = kernel_check_grid(L, k->core->func_name, 2, view->grid);
+  kernel_check_grid(L, k->core->func_name, 2, view);
   return 1;
 }
 

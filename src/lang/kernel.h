@@ -24,6 +24,7 @@ typedef struct LKernel {
   KernelCore *core;
   int ngrid;
   int64_t grid[IR_MAX_GRID];
+  IrCores cores[IR_MAX_GRID];
   const KernelOpt *opts; /* sorted by key */
   uint32_t nopts;
 } LKernel;
@@ -65,8 +66,8 @@ int kernel_simulate(lua_State *L); /* the kernel at 1, arrays behind it */
 int kernel_jit(lua_State *L);
 int kernel_trace_helper(lua_State *L); /* nki.trace */
 const KernelOpt *kernel_check_opts(lua_State *L, int table, const LKernel *base,
-                                   uint32_t *n); /* pushes what owns them */
-int kernel_check_grid(lua_State *L, const char *name, int i, int64_t grid[IR_MAX_GRID]);
+                                   uint32_t *n);                           /* pushes what owns them */
+void kernel_check_grid(lua_State *L, const char *name, int i, LKernel *k); /* the grid at i becomes k's */
 
 /* capture.c: canonical bytes of what the function at index can see besides its arguments, appended to the scratch. */
 typedef struct Capture Capture;

@@ -161,6 +161,7 @@ void kernel_request(KernelCall *call) {
   *r = (FwRequest){
       .func_name = core->func_name, .ngrid = call->k->ngrid, .args = call->args, .nargs = (uint32_t)core->nparams};
   memcpy(r->grid, call->k->grid, sizeof r->grid);
+  memcpy(r->cores, call->k->cores, sizeof r->cores);
   r->opts = call->k->opts;
   r->nopts = call->k->nopts;
   r->legacy = core->mode == MODE_LEGACY;

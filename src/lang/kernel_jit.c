@@ -110,19 +110,28 @@ static void set_mode(lua_State *L, KernelCore *core, int i) {
   LANG_FAIL(L, kernel_option, text);
 }
 
-int kernel_check_grid(lua_State *L, const char *name, int i, int64_t grid[IR_MAX_GRID]) {
+/* A positive integer, or one that is spread over physical cores. */
+static bool grid_axis(lua_State *L, int i, LKernel *k, int axis) {
+  const LCores *c = lang_cores_at(L, i);
+  k->cores[axis] = c ? c->cores : (IrCores){0, 0};
+  if (c) k->grid[axis] = c->size;
+  return c || (lang_to_int(L, i, &k->grid[axis]) && k->grid[axis] >= 1);
+}
+
+void kernel_check_grid(lua_State *L, const char *name, int i, LKernel *k) {
   char got[DESCRIBE];
-  int64_t v;
-  if (lang_to_int(L, i, &v) && v >= 1) return grid[0] = v, 1;
+  bool ok = grid_axis(L, i, k, 0);
+  k->ngrid = 1;
+  if (ok) return;
   lua_Integer n = lua_istable(L, i) || lua_isuserdata(L, i) ? luaL_len(L, i) : 0;
-  bool ok = n >= 1 && n <= IR_MAX_GRID;
-  for (lua_Integer k = 1; ok && k <= n; k++) {
-    lua_geti(L, i, k);
-    ok = lang_to_int(L, -1, &grid[k - 1]) && grid[k - 1] >= 1;
+  ok = n >= 1 && n <= IR_MAX_GRID;
+  for (int axis = 0; ok && axis < n; axis++) {
+    lua_geti(L, i, axis + 1);
+    ok = grid_axis(L, -1, k, axis);
     lua_pop(L, 1);
   }
   if (!ok) LANG_FAIL(L, kernel_grid, name, lang_describe(L, i, got, sizeof got));
-  return (int)n;
+  k->ngrid = (int)n;
 }
 
 static int compare_opts(const void *a, const void *b) {
@@ -236,7 +245,7 @@ static void make_kernel(lua_State *L, LangCtx *c) {
   lua_setiuservalue(L, self, 1);
   if (!lua_isnil(L, P_func_name)) set_name(L, c, core, P_func_name);
   if (!lua_isnil(L, P_mode)) set_mode(L, core, P_mode);
-  if (!lua_isnil(L, P_grid)) k->ngrid = kernel_check_grid(L, core->func_name, P_grid, k->grid);
+  if (!lua_isnil(L, P_grid)) kernel_check_grid(L, core->func_name, P_grid, k);
   read_cache(L, core);
   read_target(L, c, core);
   if (!lua_isnil(L, P_opts)) {

@@ -44,7 +44,7 @@ bool host_imprecise(bool *out, Diag *d) {
 static bool simulate(const HostRun *run, Diag *d) {
   LangCtx *c = run->c;
   SimOptions opt = {.strict = c->strict, .interrupt = &c->interrupt, .print = c->write, .print_ud = c->io_ud};
-  if (!host_imprecise(&opt.imprecise, d)) return false;
+  if (!host_imprecise(&opt.imprecise, d) || !fw_check_logical_cores(run->a->module, d)) return false;
   SimReport report = {.count = 0};
   opt.alloc = c->alloc;
   opt.report = &report;

@@ -108,15 +108,7 @@ static bool resolve(Sim *s, const IrTile *t, Acc *a) {
 }
 
 /* ---- shadow ------------------------------------------------------------------------------------------------------ */
-typedef struct Runs { /* the distinct runs of a tile, in elements of the buffer */
-  int nd;
-  IrDim d[IR_MAX_RANK + 1];
-  int64_t i[IR_MAX_RANK + 1];
-  int64_t at, n;
-  bool done;
-} Runs;
-
-static void runs_init(Runs *r, const Acc *a) {
+void runs_init(Runs *r, const Acc *a) {
   *r = (Runs){.at = a->off, .n = 1, .done = acc_count(a) == 0};
   if (a->parts > 1 && a->pstride != 0) r->d[r->nd++] = (IrDim){a->pstride, a->parts};
   for (int k = 0; k < a->nf; k++)
@@ -125,7 +117,7 @@ static void runs_init(Runs *r, const Acc *a) {
   while (r->nd && r->n > 1 && r->d[r->nd - 1].stride == r->n) r->n *= r->d[--r->nd].count;
 }
 
-static void runs_next(Runs *r) {
+void runs_next(Runs *r) {
   for (int k = r->nd - 1; k >= 0; k--) {
     r->at += r->d[k].stride;
     if (++r->i[k] < r->d[k].count) return;
@@ -134,8 +126,6 @@ static void runs_next(Runs *r) {
   }
   r->done = true;
 }
-
-static inline int64_t granule(const Acc *a, int64_t elems) { return elems * a->bytes >> a->mem->shift; }
 
 static bool unwritten(Sim *s, const Acc *a) {
   const Bits *w = &a->mem->written;
@@ -157,6 +147,7 @@ static bool unwritten(Sim *s, const Acc *a) {
 }
 
 bool acc_check(Sim *s, const Acc *a) {
+  if (a->mem->track) track_touch(a->mem->track, a, false);
   if (a->mem->written.state == BITS_ALL || acc_count(a) == 0) return true;
   return unwritten(s, a);
 }
@@ -167,6 +158,7 @@ static inline bool covers(const Acc *a) {
 
 void acc_mark(const Acc *a) {
   SimMem *m = a->mem;
+  if (m->track) track_touch(m->track, a, true);
   if (m->written.state == BITS_ALL && m->started.state == BITS_NONE) return;
   if (covers(a)) {
     bits_fill(&m->written);

@@ -80,7 +80,7 @@ static void mark_piece(const Acc *dst, Stream st, int64_t n) {
   Acc one = *dst;
   one.parts = one.free = 1;
   one.nf = 0;
-  for (; n > 0 && dst->mem->written.state != BITS_ALL; n--) {
+  for (; n > 0 && (dst->mem->track || dst->mem->written.state != BITS_ALL); n--) {
     one.off = ((char *)stream_direct(&st, 1) - dst->mem->data) / dst->bytes;
     acc_mark(&one);
   }

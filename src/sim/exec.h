@@ -4,6 +4,7 @@
 #include "sim.h"
 #include "vmath.h"
 
+enum { SIM_CORES = 2 }; /* physical cores one kernel may span, on any target */
 enum { LANES = 128, BLOCK = 2048 /* f32 numbers of one scratch block: 8 KiB, so three of them stay in the L1 cache */ };
 
 /* ---- shadow.c: one bit per granule of a buffer ------------------------------------------------------------------- */
@@ -34,7 +35,8 @@ typedef struct SimMem {
   bool keep;     /* lives longer than its program: not reset by CORE_alloc */
   bool filled;   /* what was never written holds the sentinel */
   Bits written;
-  Bits started; /* PSUM: a matmul wrote it last */
+  Bits started;        /* PSUM: a matmul wrote it last */
+  struct Track *track; /* races.c watches it; NULL for most */
 } SimMem;
 
 typedef struct SimBuf {
@@ -61,7 +63,12 @@ typedef struct Sim {
   Alloc alloc;
   Gen gen;
   int64_t program;
-  const IrIns *ins; /* being executed */
+  int core;                 /* physical core that runs it */
+  struct Core *thread;      /* cores.c; NULL when there is one core */
+  const atomic_int *cancel; /* nonzero: another core's fault counts; may be NULL */
+  bool shares_core;         /* with other programs */
+  bool halted;              /* s->d is filled by what had no way to say so */
+  const IrIns *ins;         /* being executed */
   uint32_t pc;
   SimBuf *buf;   /* by buffer id of f */
   int64_t *idx;  /* index values of f */
@@ -76,10 +83,11 @@ typedef struct Sim {
 
 typedef struct SimSetup SimSetup;
 SimSetup *setup_new(Sim *s, const SimTensor *operands, SimTensor *outputs); /* NULL: s->d is filled */
-bool setup_program(SimSetup *u, Sim *s, int64_t program);                   /* makes s->f, buf, idx, said */
-bool setup_outputs(SimSetup *u, Sim *s);                                    /* after the last program */
-void setup_free(SimSetup *u);                                               /* accepts NULL */
-void mem_begin(SimMem *m);                                                  /* CORE_alloc */
+void setup_program(SimSetup *u, Sim *s, int64_t program);       /* makes s->f, buf, idx, said; for s->core */
+struct Track *setup_tracks(SimSetup *u, int core, uint32_t *n); /* the same tensors in order on every core */
+bool setup_outputs(SimSetup *u, Sim *s);                        /* after the last program */
+void setup_free(SimSetup *u);                                   /* accepts NULL */
+void mem_begin(SimMem *m);                                      /* CORE_alloc */
 void mem_own(SimMem *m,
              bool overwritten); /* before a write: ends a borrow; overwritten: the contents need not be kept */
 void mem_fill(SimMem *m);       /* sentinel into everything never written */
@@ -87,6 +95,14 @@ void *scratch(Sim *s, int slot, size_t bytes); /* contents are lost when it grow
 /* The bits of a number as an element of dt; returns its size. */
 int elem_of(DType dt, double v, void *out);
 int64_t elem_int(DType dt, const void *p); /* integer and bool types */
+
+static inline bool buf_is_private(const IrBuf *b) {
+  return b->kind == BUF_ALLOC && b->space != SP_reg && b->shared_ordinal < 0;
+}
+/* More bytes than any machine has. Sums of sizes stop near it, so that none overflows. */
+#define SIM_TOO_MUCH ((int64_t)1 << 46)
+/* layout.c: room in bytes per buffer -> its offset, -1 when it never begins; *bytes: what all need together */
+bool layout_private(Arena *a, const IrFunc *f, const int64_t *room, int64_t *place, int64_t *bytes);
 
 /* arenas of pages, one of them kept between runs */
 typedef struct Pages {
@@ -142,6 +158,45 @@ bool acc_vec(Sim *s, const IrTile *t, int64_t *rows); /* values of t->vec; rows 
 bool acc_vec_row(const Acc *a, const IrBuf *buf, int64_t row, Acc *out);
 bool acc_out_of_bound(Sim *s, const IrTile *t, int64_t start);                  /* always false, s->d filled */
 bool acc_row_out_of_bound(Sim *s, const IrTile *t, int64_t row, int64_t index); /* the same, for one of acc_vec */
+
+/* The distinct runs of a tile, in elements of the buffer. */
+typedef struct Runs {
+  int nd;
+  IrDim d[IR_MAX_RANK + 1];
+  int64_t i[IR_MAX_RANK + 1];
+  int64_t at, n;
+  bool done;
+} Runs;
+void runs_init(Runs *r, const Acc *a);
+void runs_next(Runs *r);
+static inline int64_t granule(const Acc *a, int64_t elems) { return elems * a->bytes >> a->mem->shift; }
+
+/* ---- races.c: who touched what of a tensor that several programs share ------------------------------------------- */
+typedef struct Marks { /* a bit per granule; words outside [lo, hi) are 0 */
+  uint64_t *w;
+  int64_t n, lo, hi;
+} Marks;
+enum { TRACK_RACES = 16 };
+typedef struct Track { /* of one tensor on one core */
+  Sim *sim;
+  SimMem *mem;
+  Marks wr, rd;                /* since the last meeting of the cores */
+  Marks mine, before;          /* written by this program, and by earlier ones of this core */
+  int64_t *log;                /* every access once, in order: a head and the pattern */
+  size_t nlog, caplog, epoch;  /* epoch: the log since the last meeting */
+  size_t recent[64];           /* offset in the log + 1, by instruction */
+  uint64_t races[TRACK_RACES]; /* told already */
+  bool oom;
+} Track;
+void track_touch(Track *t, const Acc *a, bool write);
+void track_program(Track *t, Sim *s); /* the next program of this core begins */
+void track_free(Track *t, Alloc alloc);
+/* All cores are at rest; t: the tracks of one tensor by core. Finds the races since the last meeting and shows every
+   core what the others wrote (only core 0 when to_first). With strict, the first race is an error in d. */
+bool tracks_meet(Track *const *t, int ncores, bool to_first, SimReport *report, Diag *d);
+
+/* ---- cores.c: physical cores, one thread each -------------------------------------------------------------------- */
+bool cores_run(SimSetup *u, Sim *s);
 
 /* ---- stream.c: elements of a tile in row-major order ------------------------------------------------------------- */
 typedef struct Stream {
@@ -226,7 +281,7 @@ bool accum_read(Sim *s, const Accum *a, const IrVal *res); /* into the (P,1) til
 bool accum_run(Sim *s, const Accum *a, const IrVal *res);  /* the three */
 
 /* ---- report.c ---------------------------------------------------------------------------------------------------- */
-enum { SAY_UNWRITTEN = 1, SAY_RANGE = 2, SAY_PSUM = 4, SAY_LANE = 8, SAY_HINT = 16 };
+enum { SAY_UNWRITTEN = 1, SAY_RANGE = 2, SAY_PSUM = 4, SAY_LANE = 8, SAY_HINT = 16, SAY_OVERLAP = 32 };
 /* False (an error) in a strict run. */
 bool say_unwritten(Sim *s, const Acc *a, int64_t missing, const int64_t first_last[2]);
 bool say_register(Sim *s, uint32_t buf);
@@ -236,6 +291,15 @@ void say_range(Sim *s, Act op, int64_t bad, float worst);
 void say_hint(Sim *s, const Acc *a, const char *param);
 void say_duplicate(Sim *s, const IrTile *t, int64_t row);
 bool say_output(Sim *s, const SimMem *m, const char *name);
+typedef struct Overlap { /* elements that two programs touch */
+  int64_t count, first, last;
+  uint32_t pc;     /* of the other program's instruction */
+  int64_t program; /* the other program */
+} Overlap;
+bool say_overlap(Sim *s, const Acc *a, const Overlap *o);
+/* One line of a report, kept among the first 100. */
+void report_add(SimReport *r, const IrModule *m, uint32_t loc, int64_t program, const Text *msg);
+void report_join(SimReport *to, const SimReport *from);
 const char *op_full_name(const IrIns *ins);               /* "nisa.tensor_copy" */
 const char *param_of(const IrIns *ins, const IrTile *t);  /* "src" */
 void say_index(Text *t, const IrBuf *b, int64_t element); /* "[3, 0]"; the first index may be outside the shape */

@@ -54,20 +54,30 @@ void say_index(Text *t, const IrBuf *b, int64_t element) {
   text_putc(t, ']');
 }
 
+void report_add(SimReport *r, const IrModule *m, uint32_t loc, int64_t program, const Text *msg) {
+  if (++r->count > KEPT) return;
+  if (loc && loc < m->nlocs) text_printf(&r->lines, "%s:%d: ", m->locs[loc].file, m->locs[loc].line);
+  if (m->nprogram > 1) text_printf(&r->lines, "program %lld: ", (long long)program);
+  text_puts(&r->lines, text_str(msg));
+  text_putc(&r->lines, '\n');
+}
+
+void report_join(SimReport *to, const SimReport *from) {
+  int64_t kept = to->count < KEPT ? to->count : KEPT;
+  const char *p = text_str(&from->lines);
+  for (const char *end; kept < KEPT && (end = strchr(p, '\n')); kept++, p = end + 1)
+    text_add(&to->lines, p, (size_t)(end + 1 - p));
+  to->count += from->count;
+  if (from->lines.oom) to->lines.oom = true;
+}
+
 /* Adds "file:line: message" to the report; in a strict run an error instead. */
 static bool say(Sim *s, uint32_t loc, Text *msg, bool may_be_error) {
   bool ok = true;
   if (may_be_error && s->opt->strict) {
     ok = DIAG(s->d, unwritten, text_str(msg));
   } else {
-    s->report->count++;
-    if (s->report->count <= KEPT) {
-      Text *out = &s->report->lines;
-      if (loc && loc < s->m->nlocs) text_printf(out, "%s:%d: ", s->m->locs[loc].file, s->m->locs[loc].line);
-      if (s->m->nprogram > 1) text_printf(out, "program %lld: ", (long long)s->program);
-      text_puts(out, text_str(msg));
-      text_putc(out, '\n');
-    }
+    report_add(s->report, s->m, loc, s->program, msg);
   }
   text_free(msg);
   return ok;
@@ -100,6 +110,28 @@ bool say_unwritten(Sim *s, const Acc *a, int64_t missing, const int64_t first_la
   text_puts(&t, " and ");
   say_index(&t, s->f->bufs[a->tile->buf], first_last[1]);
   return say(s, s->ins->loc, &t, true);
+}
+
+bool say_overlap(Sim *s, const Acc *a, const Overlap *o) {
+  if (said(s, SAY_OVERLAP)) return true;
+  const IrFunc *f = s->m->func[s->m->program ? s->m->program[o->program] : 0];
+  const IrLoc *at = &s->m->locs[f->ins[o->pc]->loc];
+  Text t;
+  begin(s, &t);
+  text_printf(&t, " writes %lld of the %lld elements of %s = ", (long long)o->count, (long long)acc_count(a),
+              param_of(s->ins, a->tile));
+  describe(s, &t, a->tile->buf);
+  text_printf(&t, " that program %lld has written", (long long)o->program);
+  if (f->ins[o->pc]->loc) text_printf(&t, " at %s:%d", at->file, at->line);
+  text_puts(&t, ", between ");
+  say_index(&t, s->f->bufs[a->tile->buf], o->first);
+  text_puts(&t, " and ");
+  say_index(&t, s->f->bufs[a->tile->buf], o->last);
+  text_puts(&t, ": the programs of a grid have no order");
+  if (!s->opt->strict) return say(s, s->ins->loc, &t, false);
+  DIAG(s->d, unexpected_output_dependencies, text_str(&t));
+  text_free(&t);
+  return false;
 }
 
 bool say_register(Sim *s, uint32_t buf) {

@@ -6,16 +6,28 @@
 
 enum { ALIGN = 64, IS_WRITTEN = 1, HAS_VIEW = 2 };
 
-typedef struct Plan { /* memory of one distinct program */
-  SimBuf *buf;
-  SimMem *mem;    /* of buffers that live in this program alone */
-  int64_t *place; /* offset in the arena of such a buffer */
-  int64_t *idx;
-  uint8_t *said;
+typedef struct Plan { /* what is known of one distinct program */
+  int64_t *place;     /* offset in the arena of a buffer that lives in this program alone */
+  int64_t bytes;
   uint8_t *shift; /* by base buffer: log2 of the smallest element */
   uint8_t *flags; /* by base buffer: IS_WRITTEN, HAS_VIEW */
-  int64_t bytes;
 } Plan;
+
+typedef struct State { /* of one distinct program, while a core runs it */
+  SimBuf *buf;
+  SimMem *mem; /* of buffers that live in this program alone */
+  int64_t *idx;
+  uint8_t *said;
+} State;
+
+/* What one physical core sees: arguments that nothing writes are the caller's; of the others, and of shared tensors,
+   each core has a copy, and core 0's is the one that remains (races.c brings them up to date). */
+typedef struct Side {
+  SimMem *arg;    /* by argument */
+  SimMem *shared; /* by ordinal */
+  State *state;   /* by function */
+  Track *track;   /* of what is written and outlives a program, the same order on every core */
+} Side;
 
 struct SimSetup {
   Arena arena;
@@ -24,18 +36,18 @@ struct SimSetup {
   bool imprecise;
   const SimTensor *operands;
   SimTensor *outputs;
-  Plan *plan;
-  SimMem *arg;    /* by argument */
-  SimMem *shared; /* by ordinal */
+  Plan *plan; /* by function */
+  Side *side; /* by core */
+  int ncores;
+  uint32_t ntracks;
   int32_t nshared;
   int64_t front;  /* arena bytes of args and shared tensors; plans begin after them */
+  int64_t most;   /* arena bytes of the largest program; each core has so many */
   int64_t wanted; /* bytes that the machine would not give; 0: that was not the fault */
 };
 
-/* More than any machine has. Sums of sizes stop near it, so that none overflows. */
-#define TOO_MUCH ((int64_t)1 << 46)
 static void grow(int64_t *sum, int64_t n) {
-  if (*sum < TOO_MUCH) *sum += n;
+  if (*sum < SIM_TOO_MUCH) *sum += n;
 }
 
 static uint32_t base_of(const IrFunc *f, uint32_t id) { return f->bufs[id]->kind == BUF_VIEW ? f->bufs[id]->base : id; }
@@ -86,13 +98,13 @@ static bool widens(const SimSetup *u, const IrBuf *b, uint8_t flags) {
 
 static void mem_init(SimMem *m, const IrBuf *b, uint8_t shift, bool wide) {
   *m = (SimMem){.ir = b, .dt = wide ? DT_float32 : b->dtype, .shift = wide ? 2 : shift};
-  m->bytes = b->count < TOO_MUCH ? b->count * dtype_bytes(m->dt) : TOO_MUCH;
+  m->bytes = b->count < SIM_TOO_MUCH ? b->count * dtype_bytes(m->dt) : SIM_TOO_MUCH;
   m->written.n = m->started.n = m->bytes >> m->shift;
 }
 
 static int64_t bits_bytes(const SimMem *m) { return round_up((m->written.n + 63) / 64 * 8); }
 static int64_t mem_room(const SimMem *m) {
-  if (m->bytes >= TOO_MUCH) return TOO_MUCH;
+  if (m->bytes >= SIM_TOO_MUCH) return SIM_TOO_MUCH;
   return round_up(m->bytes) + bits_bytes(m) * (m->ir->space == SP_psum ? 2 : 1);
 }
 
@@ -120,14 +132,26 @@ static void make_args(SimSetup *u) {
     uint8_t shift = 2, flags = 0;
     for (uint32_t k = 0; k < u->m->nfunc; k++) combine(&shift, &flags, &u->plan[k], i);
     bool written = flags & IS_WRITTEN;
-    mem_init(&u->arg[i], f->bufs[i], shift, written && widens(u, f->bufs[i], flags));
-    u->arg[i].constant = !written;
-    u->arg[i].keep = true;
-    bits_fill(&u->arg[i].written);
+    for (int c = 0; c < u->ncores; c++) {
+      SimMem *m = &u->side[c].arg[i];
+      mem_init(m, f->bufs[i], shift, written && widens(u, f->bufs[i], flags));
+      m->constant = !written;
+      m->keep = true;
+      bits_fill(&m->written);
+    }
   }
 }
 
 static bool is_shared(const IrBuf *b) { return b->kind == BUF_ALLOC && b->shared_ordinal >= 0; }
+
+static void make_one_shared(SimSetup *u, const IrBuf *b, uint8_t shift, uint8_t flags) {
+  for (int c = 0; c < u->ncores; c++) {
+    SimMem *m = &u->side[c].shared[b->shared_ordinal];
+    if (m->ir) return;
+    mem_init(m, b, shift, widens(u, b, flags));
+    m->keep = true;
+  }
+}
 
 static bool make_shared(SimSetup *u) {
   uint8_t *shift = arena_newn(&u->arena, uint8_t, u->nshared), *flags = arena_newn(&u->arena, uint8_t, u->nshared);
@@ -141,18 +165,17 @@ static bool make_shared(SimSetup *u) {
         int32_t at = b->shared_ordinal;
         if (pass == 0) {
           combine(&shift[at], &flags[at], &u->plan[k], id);
-        } else if (!u->shared[at].ir) {
-          mem_init(&u->shared[at], b, shift[at], widens(u, b, flags[at]));
-          u->shared[at].keep = true;
+        } else {
+          make_one_shared(u, b, shift[at], flags[at]);
         }
       }
   return true;
 }
 
-static SimMem *run_mem(SimSetup *u, const IrFunc *f, uint32_t id) {
+static SimMem *run_mem(const SimSetup *u, int core, const IrFunc *f, uint32_t id) {
   const IrBuf *b = f->bufs[base_of(f, id)];
-  if (b->kind == BUF_ARG) return &u->arg[b->id];
-  return is_shared(b) ? &u->shared[b->shared_ordinal] : NULL;
+  if (b->kind == BUF_ARG) return &u->side[core].arg[b->id];
+  return is_shared(b) ? &u->side[core].shared[b->shared_ordinal] : NULL;
 }
 
 static int32_t alias_of(const IrModule *m, uint32_t operand) {
@@ -161,153 +184,128 @@ static int32_t alias_of(const IrModule *m, uint32_t operand) {
   return -1;
 }
 
-/* Storage that the caller brings: operands, and outputs where the program may write them directly. */
+/* Storage that the caller brings: operands, and outputs where core 0 may write them directly. */
 static void bind_storage(SimSetup *u) {
   const IrFunc *f = u->m->func[0];
   for (uint32_t k = 0; k < f->nrets; k++) {
-    SimMem *m = run_mem(u, f, f->rets[k]);
+    SimMem *m = run_mem(u, 0, f, f->rets[k]);
     if (m && m->ir->kind == BUF_ALLOC && !m->home && m->dt == m->ir->dtype) m->home = m->data = u->outputs[k].data;
   }
   for (uint32_t i = 0; i < f->nargs; i++) {
-    SimMem *m = &u->arg[i];
+    SimMem *m = &u->side[0].arg[i];
     int32_t k = alias_of(u->m, i);
-    if (m->constant) {
-      m->home = m->data = u->operands[i].data;
-    } else if (k >= 0 && m->dt == m->ir->dtype) {
-      m->home = m->data = u->outputs[k].data;
-      if (m->data != u->operands[i].data) memcpy(m->data, u->operands[i].data, (size_t)m->bytes);
-    }
+    for (int c = 0; m->constant && c < u->ncores; c++)
+      u->side[c].arg[i].home = u->side[c].arg[i].data = u->operands[i].data;
+    if (m->constant || k < 0 || m->dt != m->ir->dtype) continue;
+    m->home = m->data = u->outputs[k].data;
+    if (m->data != u->operands[i].data) memcpy(m->data, u->operands[i].data, (size_t)m->bytes);
   }
 }
 
 static int64_t front_room(const SimSetup *u) {
   int64_t room = ALIGN; /* the arena's own head */
-  for (uint32_t i = 0; i < u->m->func[0]->nargs; i++)
-    if (!u->arg[i].home) grow(&room, mem_room(&u->arg[i]));
-  for (int32_t k = 0; k < u->nshared; k++)
-    if (u->shared[k].ir) grow(&room, mem_room(&u->shared[k]));
+  for (int c = 0; c < u->ncores; c++) {
+    const Side *side = &u->side[c];
+    for (uint32_t i = 0; i < u->m->func[0]->nargs; i++)
+      if (!side->arg[i].home) grow(&room, mem_room(&side->arg[i]));
+    for (int32_t k = 0; k < u->nshared; k++)
+      if (side->shared[k].ir) grow(&room, mem_room(&side->shared[k]));
+  }
   return room;
+}
+
+static void place_arg(SimSetup *u, SimMem *m, uint32_t i, char **p) {
+  if (m->home) return;
+  mem_place(m, *p, true);
+  *p += mem_room(m);
+  if (m->dt == m->ir->dtype) {
+    memcpy(m->home, u->operands[i].data, (size_t)m->bytes);
+  } else {
+    cvt_load(m->ir->dtype, u->operands[i].data, m->ir->count, (float *)(void *)m->home);
+  }
 }
 
 static void place_front(SimSetup *u) {
   char *p = u->pages.p + ALIGN;
-  for (uint32_t i = 0; i < u->m->func[0]->nargs; i++) {
-    SimMem *m = &u->arg[i];
-    if (m->home) continue;
-    mem_place(m, p, true);
-    p += mem_room(m);
-    if (m->dt == m->ir->dtype) {
-      memcpy(m->home, u->operands[i].data, (size_t)m->bytes);
-    } else {
-      cvt_load(m->ir->dtype, u->operands[i].data, m->ir->count, (float *)(void *)m->home);
+  for (int c = 0; c < u->ncores; c++) {
+    Side *side = &u->side[c];
+    for (uint32_t i = 0; i < u->m->func[0]->nargs; i++) place_arg(u, &side->arg[i], i, &p);
+    for (int32_t k = 0; k < u->nshared; k++) {
+      SimMem *m = &side->shared[k];
+      if (!m->ir) continue;
+      mem_place(m, p, !m->home);
+      p += mem_room(m);
     }
   }
-  for (int32_t k = 0; k < u->nshared; k++) {
-    if (!u->shared[k].ir) continue;
-    mem_place(&u->shared[k], p, !u->shared[k].home);
-    p += mem_room(&u->shared[k]);
-  }
 }
 
-/* ---- layout of a program ----------------------------------------------------------------------------------------- */
-typedef struct Holes { /* free ranges, by address */
-  struct Hole {
-    int64_t at, size;
-  } * v;
-  uint32_t n, cap;
-  int64_t top;
-} Holes;
-
-static int64_t hole_take(Holes *h, int64_t size) {
-  for (uint32_t k = 0; k < h->n; k++) {
-    if (h->v[k].size < size) continue;
-    int64_t at = h->v[k].at;
-    h->v[k].at += size;
-    h->v[k].size -= size;
-    if (h->v[k].size == 0) memmove(&h->v[k], &h->v[k + 1], (--h->n - k) * sizeof *h->v);
-    return at;
-  }
-  int64_t at = h->top;
-  grow(&h->top, size);
-  return at;
-}
-
-/* Makes one of hole k and the next when they touch. */
-static void join(Holes *h, uint32_t k) {
-  if (h->v[k].at + h->v[k].size != h->v[k + 1].at) return;
-  h->v[k].size += h->v[k + 1].size;
-  memmove(&h->v[k + 1], &h->v[k + 2], (h->n - k - 2) * sizeof *h->v);
-  h->n--;
-}
-
-static bool hole_give(Arena *a, Holes *h, int64_t at, int64_t size) {
-  if (h->n == h->cap && !arena_push(a, h->v, h->cap, h->n)) return false;
-  uint32_t k = h->n;
-  while (k > 0 && h->v[k - 1].at > at) k--;
-  memmove(&h->v[k + 1], &h->v[k], (h->n - k) * sizeof *h->v);
-  h->v[k] = (struct Hole){at, size};
-  h->n++;
-  if (k + 1 < h->n) join(h, k);
-  if (k > 0) join(h, k - 1);
-  return true;
-}
-
-static bool is_private(const IrBuf *b) { return b->kind == BUF_ALLOC && b->space != SP_reg && b->shared_ordinal < 0; }
-
-/* Lists, per instruction, the private buffers used there last. */
-static bool list_deaths(Arena *a, const IrFunc *f, uint32_t **head, uint32_t **next) {
-  uint32_t *first = arena_newn(a, uint32_t, f->nbufs), *last = arena_newn(a, uint32_t, f->nbufs);
-  *head = arena_newn(a, uint32_t, f->nins + 1);
-  *next = arena_newn(a, uint32_t, f->nbufs);
-  if (a->oom || !ir_lifetimes(f, first, last)) return false;
-  for (uint32_t id = 0; id < f->nbufs; id++) {
-    if (!is_private(f->bufs[id]) || last[id] >= f->nins) continue;
-    (*next)[id] = (*head)[last[id]]; /* ids are stored + 1 */
-    (*head)[last[id]] = id + 1;
-  }
-  return true;
-}
-
-static bool plan_layout(SimSetup *u, const IrFunc *f, Plan *p) {
-  uint32_t *head, *next;
-  Holes h = {0};
-  p->place = arena_newn(&u->arena, int64_t, f->nbufs);
-  if (!list_deaths(&u->arena, f, &head, &next) || !p->place) return false;
-  for (uint32_t id = 0; id < f->nbufs; id++) p->place[id] = -1;
-  for (uint32_t i = 0; i < f->nins; i++) {
-    const IrIns *ins = f->ins[i];
-    if (ins->op == CORE_alloc) {
-      uint32_t id = (uint32_t)ins->v[0].u.i;
-      if (is_private(f->bufs[id]) && p->place[id] < 0) p->place[id] = hole_take(&h, mem_room(&p->mem[id]));
+/* What programs of a grid share and write is watched. */
+static bool track_front(SimSetup *u) {
+  if (u->m->nprogram < 2) return true;
+  uint32_t nargs = u->m->func[0]->nargs;
+  for (int c = 0; c < u->ncores; c++) {
+    Side *side = &u->side[c];
+    side->track = arena_newn(&u->arena, Track, nargs + (uint32_t)u->nshared);
+    if (!side->track) return false;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < nargs + (uint32_t)u->nshared; i++) {
+      SimMem *m = i < nargs ? &side->arg[i] : &side->shared[i - nargs];
+      if (!m->ir || m->constant) continue;
+      m->track = &side->track[n++];
+      m->track->mem = m;
     }
-    for (uint32_t id = head[i]; id; id = next[id - 1])
-      if (p->place[id - 1] >= 0 && !hole_give(&u->arena, &h, p->place[id - 1], mem_room(&p->mem[id - 1]))) return false;
+    u->ntracks = n;
   }
-  p->bytes = h.top;
   return true;
 }
 
-static bool plan_func(SimSetup *u, const IrFunc *f, Plan *p) {
-  p->buf = arena_newn(&u->arena, SimBuf, f->nbufs);
-  p->mem = arena_newn(&u->arena, SimMem, f->nbufs);
-  p->idx = arena_newn(&u->arena, int64_t, f->nidx + 1);
-  p->said = arena_newn(&u->arena, uint8_t, f->nins);
+/* ---- programs ---------------------------------------------------------------------------------------------------- */
+static bool state_init(SimSetup *u, const IrFunc *f, const Plan *p, State *st) {
+  st->buf = arena_newn(&u->arena, SimBuf, f->nbufs);
+  st->mem = arena_newn(&u->arena, SimMem, f->nbufs);
+  st->idx = arena_newn(&u->arena, int64_t, f->nidx + 1);
+  st->said = arena_newn(&u->arena, uint8_t, f->nins);
   if (u->arena.oom) return false;
   for (uint32_t id = 0; id < f->nbufs; id++) {
     const IrBuf *b = f->bufs[id];
     if (b->kind == BUF_CONST) {
-      mem_init(&p->mem[id], b, p->shift[id], false);
-      p->mem[id].home = p->mem[id].data = (char *)(uintptr_t)b->data; /* never written: constant */
-      p->mem[id].constant = p->mem[id].keep = true;
-      bits_fill(&p->mem[id].written);
-    } else if (is_private(b)) {
-      mem_init(&p->mem[id], b, p->shift[id], widens(u, b, p->flags[id]));
+      mem_init(&st->mem[id], b, p->shift[id], false);
+      st->mem[id].home = st->mem[id].data = (char *)(uintptr_t)b->data; /* never written: constant */
+      st->mem[id].constant = st->mem[id].keep = true;
+      bits_fill(&st->mem[id].written);
+    } else if (buf_is_private(b)) {
+      mem_init(&st->mem[id], b, p->shift[id], widens(u, b, p->flags[id]));
     }
   }
-  return plan_layout(u, f, p);
+  return true;
+}
+
+static bool plan_func(SimSetup *u, uint32_t k) {
+  const IrFunc *f = u->m->func[k];
+  Plan *p = &u->plan[k];
+  for (int c = 0; c < u->ncores; c++)
+    if (!state_init(u, f, p, &u->side[c].state[k])) return false;
+  int64_t *room = arena_newn(&u->arena, int64_t, f->nbufs);
+  p->place = arena_newn(&u->arena, int64_t, f->nbufs);
+  if (!room || !p->place) return false;
+  for (uint32_t id = 0; id < f->nbufs; id++)
+    if (buf_is_private(f->bufs[id])) room[id] = mem_room(&u->side[0].state[k].mem[id]);
+  return layout_private(&u->arena, f, room, p->place, &p->bytes);
 }
 
 /* ---- the life of a setup ----------------------------------------------------------------------------------------- */
+static bool make_sides(SimSetup *u) {
+  const IrModule *m = u->m;
+  u->ncores = (int)ir_core_count(m->cores, m->ngrid);
+  u->side = arena_newn(&u->arena, Side, u->ncores);
+  for (int c = 0; u->side && c < u->ncores; c++) {
+    u->side[c].arg = arena_newn(&u->arena, SimMem, m->func[0]->nargs);
+    u->side[c].shared = arena_newn(&u->arena, SimMem, u->nshared);
+    u->side[c].state = arena_newn(&u->arena, State, m->nfunc);
+  }
+  return !u->arena.oom;
+}
+
 static bool build(SimSetup *u) {
   const IrModule *m = u->m;
   u->plan = arena_newn(&u->arena, Plan, m->nfunc);
@@ -316,24 +314,23 @@ static bool build(SimSetup *u) {
     for (uint32_t id = 0; id < m->func[k]->nbufs; id++)
       if (m->func[k]->bufs[id]->shared_ordinal >= u->nshared) u->nshared = m->func[k]->bufs[id]->shared_ordinal + 1;
   }
-  u->arg = arena_newn(&u->arena, SimMem, m->func[0]->nargs);
-  u->shared = arena_newn(&u->arena, SimMem, u->nshared);
-  if (u->arena.oom) return false;
+  if (u->arena.oom || !make_sides(u)) return false;
   make_args(u);
   if (!make_shared(u)) return false;
   bind_storage(u);
   u->front = front_room(u);
-  int64_t most = 0;
   for (uint32_t k = 0; k < m->nfunc; k++) {
-    if (!plan_func(u, m->func[k], &u->plan[k])) return false;
-    if (u->plan[k].bytes > most) most = u->plan[k].bytes;
+    if (!plan_func(u, k)) return false;
+    if (u->plan[k].bytes > u->most) u->most = u->plan[k].bytes;
   }
-  if (!pages_take(&u->pages, (size_t)(u->front + most))) {
-    u->wanted = u->front + most;
+  int64_t all = u->front;
+  for (int c = 0; c < u->ncores; c++) grow(&all, u->most);
+  if (!pages_take(&u->pages, (size_t)all)) {
+    u->wanted = all;
     return false;
   }
   place_front(u);
-  return true;
+  return track_front(u);
 }
 
 static bool fits(const SimTensor *t, const IrBuf *b) {
@@ -372,8 +369,8 @@ SimSetup *setup_new(Sim *s, const SimTensor *operands, SimTensor *outputs) {
   if (build(u)) return u;
   int64_t wanted = u->wanted;
   setup_free(u);
-  if (wanted >= TOO_MUCH) {
-    DIAG(s->d, sim_memory, "more than", (long long)(TOO_MUCH >> 20));
+  if (wanted >= SIM_TOO_MUCH) {
+    DIAG(s->d, sim_memory, "more than", (long long)(SIM_TOO_MUCH >> 20));
   } else if (wanted) {
     DIAG(s->d, sim_memory, "some", (long long)(wanted >> 20));
   } else {
@@ -384,26 +381,34 @@ SimSetup *setup_new(Sim *s, const SimTensor *operands, SimTensor *outputs) {
 
 void setup_free(SimSetup *u) {
   if (!u) return;
+  for (int c = 0; u->side && c < u->ncores; c++)
+    for (uint32_t k = 0; u->side[c].track && k < u->ntracks; k++) track_free(&u->side[c].track[k], u->arena.alloc);
   pages_give(&u->pages);
   Arena a = u->arena; /* u is in it */
   arena_free(&a);
 }
 
-bool setup_program(SimSetup *u, Sim *s, int64_t program) {
-  uint32_t k = u->m->program ? u->m->program[program] : 0;
+Track *setup_tracks(SimSetup *u, int core, uint32_t *n) {
+  *n = u->ntracks;
+  return u->side[core].track;
+}
+
+static void begin_buffers(SimSetup *u, Sim *s, uint32_t k) {
   const IrFunc *f = u->m->func[k];
-  Plan *p = &u->plan[k];
+  State *st = &u->side[s->core].state[k];
+  const int64_t *place = u->plan[k].place;
+  char *arena = u->pages.p + u->front + s->core * u->most;
   for (uint32_t id = 0; id < f->nbufs; id++) {
     const IrBuf *b = f->bufs[id];
-    SimBuf *out = &p->buf[id];
+    SimBuf *out = &st->buf[id];
     *out = (SimBuf){.dt = b->dtype, .bytes = (int)dtype_bytes(b->dtype)};
     if (b->space == SP_reg) continue;
     uint32_t base = base_of(f, id);
-    SimMem *m = run_mem(u, f, id);
-    if (!m) m = &p->mem[base];
-    if (base == id && is_private(b)) {
-      if (p->place[id] < 0) continue; /* never begins, so it is never used */
-      mem_place(m, u->pages.p + u->front + p->place[id], true);
+    SimMem *m = run_mem(u, s->core, f, id);
+    if (!m) m = &st->mem[base];
+    if (base == id && buf_is_private(b)) {
+      if (place[id] < 0) continue; /* never begins, so it is never used */
+      mem_place(m, arena + place[id], true);
       mem_begin(m);
     }
     out->mem = m;
@@ -412,15 +417,21 @@ bool setup_program(SimSetup *u, Sim *s, int64_t program) {
       out->bytes = (int)dtype_bytes(m->dt);
     }
   }
-  memset(p->said, 0, f->nins);
-  s->f = f;
+}
+
+void setup_program(SimSetup *u, Sim *s, int64_t program) {
+  uint32_t k = u->m->program ? u->m->program[program] : 0;
+  State *st = &u->side[s->core].state[k];
+  begin_buffers(u, s, k);
+  for (uint32_t t = 0; t < u->ntracks; t++) track_program(&u->side[s->core].track[t], s);
+  memset(st->said, 0, u->m->func[k]->nins);
+  s->f = u->m->func[k];
   s->program = program;
-  s->buf = p->buf;
-  s->idx = p->idx;
-  s->said = p->said;
+  s->buf = st->buf;
+  s->idx = st->idx;
+  s->said = st->said;
   s->scalar = s->vector = (Lanes){0};
   s->seeded = false;
-  return true;
 }
 
 bool setup_outputs(SimSetup *u, Sim *s) {

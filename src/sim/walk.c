@@ -1,4 +1,5 @@
-/* walk.c -- runs a module: programs in row-major order, instructions in order, device loops and index values. */
+/* walk.c -- runs a module: programs in row-major order (on several physical cores: cores.c), instructions in order,
+   device loops and index values. */
 #include <string.h>
 
 #include "exec.h"
@@ -98,7 +99,8 @@ bool walk(Sim *s) {
       DIAG0(s->d, interrupted);
       return blame(s);
     }
-    if (!(ins->op < OP_count ? step(s, ins) : core(s, ins, &next))) return blame(s);
+    if (s->cancel && atomic_load_explicit(s->cancel, memory_order_relaxed)) return false;
+    if (!(ins->op < OP_count ? step(s, ins) : core(s, ins, &next)) || s->halted) return blame(s);
     pc = next;
   }
   return true;
@@ -107,7 +109,15 @@ bool walk(Sim *s) {
 static bool run(Sim *s, const SimTensor *operands, SimTensor *outputs) {
   SimSetup *u = setup_new(s, operands, outputs);
   bool ok = u != NULL;
-  for (int64_t p = 0; ok && p < s->m->nprogram; p++) ok = setup_program(u, s, p) && walk(s);
+  if (ok && ir_core_count(s->m->cores, s->m->ngrid) > 1) {
+    ok = cores_run(u, s);
+  } else {
+    s->shares_core = s->m->nprogram > 1;
+    for (int64_t p = 0; ok && p < s->m->nprogram; p++) {
+      setup_program(u, s, p);
+      ok = walk(s);
+    }
+  }
   ok = ok && setup_outputs(u, s);
   setup_free(u);
   return ok;

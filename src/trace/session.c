@@ -57,6 +57,7 @@ Trace *tr_open(Alloc alloc, const TraceSpec *spec, Diag *d) {
   t->m->nprogram = 1;
   for (int a = 0; a < spec->ngrid; a++) {
     t->m->grid[a] = spec->grid[a];
+    t->m->cores[a] = spec->cores[a];
     if (__builtin_mul_overflow(t->m->nprogram, spec->grid[a], &t->m->nprogram) || spec->grid[a] < 1) {
       DIAG(d, grid_size, spec->func_name, a, (long long)spec->grid[a]);
       tr_close(t);

@@ -11,8 +11,9 @@ typedef struct TraceSpec {
   bool target_is_fallback;
   int ngrid; /* 0: no grid */
   int64_t grid[IR_MAX_GRID];
-  bool legacy;       /* LegacyFrameworkKernel: a written parameter that is not returned is legal */
-  int64_t max_instr; /* NKILUA_MAX_INSTR, default 50 million */
+  IrCores cores[IR_MAX_GRID]; /* checked by the caller (ir_check_cores) */
+  bool legacy;                /* LegacyFrameworkKernel: a written parameter that is not returned is legal */
+  int64_t max_instr;          /* NKILUA_MAX_INSTR, default 50 million */
 } TraceSpec;
 
 typedef struct TrLoop TrLoop;
