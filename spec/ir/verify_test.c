@@ -279,6 +279,8 @@ static void the_program_table_fits_the_grid(void **state) {
   good(&x);
   x.m->cores[0] = (IrCores){2, 1};
   bad(&x, ERR_ir_module, "not spread evenly over its cores");
+  x.m->cores[0] = (IrCores){3, 1};
+  bad(&x, ERR_grid_cores, "the grid spans 3 physical cores; trn2 has 2");
   x.m->cores[0] = (IrCores){1, 1};
   good(&x);
   uint32_t programs[3] = {0, 1, 0};
