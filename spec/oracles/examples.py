@@ -31,11 +31,14 @@ def elementwise():
     x = normal(17, 384, 12)
     s = np.arange(50 * 16, dtype=np.float32).reshape(50, 16)
     n = np.full((1, 1), 20, np.int32)
+    c = np.random.Generator(np.random.PCG64(22)).integers(-64, 65, (128, 24)).astype(np.float32)
     return {
         "tensor_add.npz": {"a": a, "b": b, "out": a + b},
         # -0.5 * g is exact, so one rounding remains
         "inplace_update.npz": {"weights": w, "grad": g, "out": (w + np.float32(-0.5) * g).astype(np.float32)},
         "spmd_scale.npz": {"x": x, "out": x * np.float32(0.5)},
+        # integers and a power of two of rows: every step is exact
+        "two_cores.npz": {"x": c, "out": c - c.mean(axis=0, keepdims=True, dtype=np.float64).astype(np.float32)},
         "dynamic_sum.npz": {"x": s, "n": n, "out": s[:20].sum(axis=0, keepdims=True, dtype=np.float32)},
     }
 

@@ -23,6 +23,7 @@ local examples = {
   {"attention", file = "attention.near.npz", "q", "k", "v", tolerance = {rtol = 1e-5, atol = 1e-6}},
   {"inplace_update", file = "inplace_update.npz", "weights", "grad", {rate = 0.5}},
   {"spmd_scale", file = "spmd_scale.npz", "x", {factor = 0.5}, grid = 3},
+  {"two_cores", file = "two_cores.npz", "x"},
   {"dynamic_sum", file = "dynamic_sum.npz", "x", "n"},
 }
 
