@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "classic.h"
+#include "faults.h"
 
 int lang_kind_error(lua_State *L, int i, const char *func, const char *param, const char *want) {
   char got[DESCRIBE];
@@ -32,7 +33,7 @@ int lang_param(const BindSpec *spec, const char *name) {
   return -1;
 }
 
-int lang_unknown(lua_State *L, const BindSpec *spec, const char *name) {
+void lang_say_unknown(lua_State *L, const BindSpec *spec, const char *name) {
   const char *list[64];
   char all[512] = "";
   size_t used = 0;
@@ -43,13 +44,17 @@ int lang_unknown(lua_State *L, const BindSpec *spec, const char *name) {
     if (len > 0 && used + (size_t)len < sizeof all) used += (size_t)len;
   }
   list[n] = NULL;
+  Diag *d = &lang_ctx(L)->diag;
   if (strcmp(name, "address") == 0 && n && strcmp(list[0], "shape") == 0) /* nl.zeros, nl.ones, nl.full */
-    return LANG_HERE(L, tensor_creation_on_scratchpad_with_init_value_not_supported, spec->func);
+  {
+    DIAG(d, tensor_creation_on_scratchpad_with_init_value_not_supported, spec->func);
+    return;
+  }
   const char *near = diag_nearest(name, list);
   char clip[TEXT_CLIP + 4];
   name = text_clip(clip, name, strlen(name));
-  return LANG_HERE(L, bind_unknown, spec->func, name, near ? "; did you mean '" : "", near ? near : "",
-                   near ? "'?" : "", n ? all : "none");
+  DIAG(d, bind_unknown, spec->func, name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "",
+       n ? all : "none");
 }
 
 bool lang_is_keywords(lua_State *L, int i, bool takes_list) {
@@ -79,7 +84,7 @@ static void spread(lua_State *L, const BindSpec *spec, int kw, int npos) {
     }
     const char *name = lua_tostring(L, -2);
     int p = lang_param(spec, name);
-    if (p < 0) lang_unknown(L, spec, name);
+    if (p < 0) faults_call(L, spec, npos, kw);
     if (p < npos && !lua_isnil(L, p + 1)) LANG_HERE(L, bind_twice, spec->func, spec->names[p]);
     lua_replace(L, p + 1);
   }

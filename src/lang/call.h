@@ -103,7 +103,7 @@ int64_t lang_check_int(lua_State *L, int i, const char *func, const char *param)
 bool lang_to_int(lua_State *L, int i, int64_t *out);
 /* Index of a parameter by name, -1 when there is none ("stop" also finds "end"). */
 int lang_param(const BindSpec *spec, const char *name);
-int lang_unknown(lua_State *L, const BindSpec *spec, const char *name);
+void lang_say_unknown(lua_State *L, const BindSpec *spec, const char *name); /* into the context's Diag */
 /* Is the value at i the last argument's keyword table? takes_list: the parameter at its position takes a plain list. */
 bool lang_is_keywords(lua_State *L, int i, bool takes_list);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "classic.h"
+#include "faults.h"
 #include "half.h"
 #include "instruction.h"
 #include "nl.h"
@@ -26,6 +27,7 @@ typedef struct Binding { /* of one call */
   Callee *callee;
   const char *label;
   IrIns *ins;           /* being filled in: not yet part of the trace */
+  int npos, kw;         /* arguments by position; where the keywords are, 0: none */
   uint32_t given;       /* mask of the parameters that have an argument */
   bool strict, classic; /* strict as in Callee; classic: the call does not fit, binding stopped */
 } Binding;
@@ -40,7 +42,21 @@ static const char *const full_names[OP_count] = {
 static const char *func_name(const Binding *b) { return full_names[b->op - op_info]; }
 const char *lang_nisa_name(const void *callee) { return full_names[((const Callee *)callee)->op - op_info]; }
 
+/* Parameter names for messages: those of the row, then `name`. */
+static void spec_of(const Binding *b, BindSpec *spec, const char **names) {
+  int n = 0;
+  for (; n < b->op->nparams; n++) names[n] = b->op->params[n].name;
+  names[n++] = "name";
+  *spec = (BindSpec){.func = func_name(b), .names = names, .n = n};
+}
+
+/* Raises what else is wrong with the arguments, too. */
 static int wrong(const Binding *b, int i, const char *param, const char *want) {
+  BindSpec spec;
+  const char *names[MAX_PARAMS + 1];
+  spec_of(b, &spec, names);
+  i = lua_absindex(b->L, i);
+  faults_instruction(b->L, &spec, b->op, b->npos, b->kw);
   return lang_kind_error(b->L, i, func_name(b), param, want);
 }
 
@@ -48,14 +64,6 @@ static int wrong(const Binding *b, int i, const char *param, const char *want) {
 static void misfit(Binding *b, int i, const char *param, const char *want) {
   if (b->strict) wrong(b, i, param, want);
   b->classic = true;
-}
-
-/* Parameter names for messages: those of the row, then `name`. */
-static void spec_of(const Binding *b, BindSpec *spec, const char **names) {
-  int n = 0;
-  for (; n < b->op->nparams; n++) names[n] = b->op->params[n].name;
-  names[n++] = "name";
-  *spec = (BindSpec){.func = func_name(b), .names = names, .n = n};
 }
 
 /* ---- one value */
@@ -78,18 +86,10 @@ static void number_value(Binding *b, int i, const IrParam *p, IrVal *out, const 
 
 static void token_value(Binding *b, int i, const IrParam *p, IrVal *out) {
   const LToken *tok = lang_token_at(b->L, i);
-  char want[96];
-  if (p->kind == K_enum) {
-    if (!tok || tok->kind != TOK_ENUM || tok->etype != (EnumType)p->set) {
-      snprintf(want, sizeof want, "a member of nisa.%s", enum_type_name((EnumType)p->set));
-      wrong(b, i, p->name, want);
-    }
-    *out = (IrVal){.kind = V_INT, .u.i = tok->value};
-    return;
-  }
-  if (!tok || tok->kind != TOK_OP || (p->kind == K_alu ? tok->alu == ALU_none : tok->act == ACT_none))
-    wrong(b, i, p->name, p->kind == K_alu ? "an operator such as nl.add" : "an activation such as nl.exp");
-  *out = (IrVal){.kind = V_INT, .u.i = p->kind == K_alu ? (int64_t)tok->alu : (int64_t)tok->act};
+  char want[FAULTS_WANT];
+  if (!faults_token_fits(tok, p)) wrong(b, i, p->name, faults_want(p, want));
+  int64_t v = p->kind == K_enum ? tok->value : p->kind == K_alu ? (int64_t)tok->alu : (int64_t)tok->act;
+  *out = (IrVal){.kind = V_INT, .u.i = v};
 }
 
 static int64_t *ints_room(Binding *b, size_t n) {
@@ -296,7 +296,7 @@ static void keyword(Binding *b, int nth) { /* key at -2, value at -1 */
   BindSpec spec;
   const char *names[MAX_PARAMS + 1];
   spec_of(b, &spec, names);
-  lang_unknown(L, &spec, key);
+  faults_instruction(L, &spec, b->op, b->npos, b->kw);
 }
 
 static bool takes_list(const OpInfo *op, int k) {
@@ -317,6 +317,8 @@ static void bind(Binding *b) {
   int top = lua_gettop(L), n = b->op->nparams, npos = top;
   bool kw = top > 0 && lua_type(L, top) == LUA_TTABLE && is_keywords(b, top);
   if (kw) npos--;
+  b->npos = npos;
+  b->kw = kw ? top : 0;
   if (npos > n + 1) LANG_HERE(L, bind_surplus, func_name(b), n + 1, npos);
   for (int k = 0; k < npos && k < n && !b->classic; k++) value(b, k + 1, k);
   if (b->classic) return;
