@@ -37,7 +37,8 @@ describe("all faults of one call are reported:", function()
 
   it("rules of an instruction", function()
     says(function(t)
-      nisa.tensor_scalar {dst = t[{{0, 64}}], data = t, op0 = nl.bitwise_and, operand0 = 1.5, op1 = nl.add, operand1 = 1}
+      nisa.tensor_scalar {dst = t[{{0, 64}}], data = t, op0 = nl.bitwise_and, operand0 = 1.5, op1 = nl.add,
+        operand1 = 1}
     end, "must have the same number of partitions", "cannot be combined", "bitwise operator")
   end)
 
