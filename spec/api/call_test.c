@@ -382,6 +382,47 @@ static nkl_arg object_arg(Object *o) {
   return a;
 }
 
+static void take_config(const nkl_program *p, nkl_buf *config) {
+  nkl_error_buf err = NKL_ERROR_BUF_INIT;
+  assert_int_equal(nkl_program_render(p, NKL_FMT_BACKEND_CONFIG, config, &err), NKL_OK);
+}
+
+/* Three callbacks are all a framework needs: they drive the pipeline that declarations drive. */
+static void three_callbacks_drive_the_same_pipeline(void **state) {
+  (void)state;
+  nkl_framework f;
+  nkl_framework_init(&f);
+  f.ud = &f;
+  f.is_framework_tensor = is_object;
+  f.map_framework_tensor = map_object;
+  f.translate_to_neuron_dtype = translate;
+  assert_int_equal(nkl_set_framework(c, &f), NKL_OK);
+  Object object = {"float", {0}, 0, 0};
+  nkl_tensor_desc d;
+  nkl_tensor_desc_init(&d);
+  d.dtype = NKL_F32;
+  d.rank = 2;
+  d.shape[0] = 2;
+  d.shape[1] = 3;
+  nkl_arg mine = object_arg(&object), plain = {.kind = NKL_ARG_DECL};
+  plain.u.decl = &d;
+  nkl_kernel *k = kernel_of(c, DOUBLE_IN_PLACE);
+  nkl_program *p, *q;
+  nkl_buf a = NKL_BUF_INIT, b = NKL_BUF_INIT;
+  assert_int_equal(specialize(c, k, &mine, 1, &p), NKL_OK);
+  assert_int_equal(specialize(c, k, &plain, 1, &q), NKL_OK);
+  take_config(p, &a);
+  take_config(q, &b);
+  assert_string_equal(a.data, b.data);
+  assert_string_equal(nkl_program_cache_key(p), nkl_program_cache_key(q));
+  nkl_buf_free(&a);
+  nkl_buf_free(&b);
+  nkl_program_release(p);
+  nkl_program_release(q);
+  nkl_kernel_release(k);
+  assert_int_equal(nkl_set_framework(c, NULL), NKL_OK);
+}
+
 static void objects_of_a_framework_are_arguments(void **state) {
   (void)state;
   nkl_framework f;
@@ -481,6 +522,7 @@ int main(void) {
       IN_CONTEXT(words_become_arguments),
       IN_CONTEXT(fills_depend_on_seed_and_name_alone),
       IN_CONTEXT(a_program_takes_words_for_what_it_was_made_with),
+      IN_CONTEXT(three_callbacks_drive_the_same_pipeline),
       IN_CONTEXT(objects_of_a_framework_are_arguments),
       IN_CONTEXT(a_call_runs_on_tensors),
   };

@@ -139,8 +139,8 @@ describe("nki.jit", function()
 
   it("refuses options that it does not have or that are of another kind", function()
     refused("bind_unknown", "modee", nki.jit, body, {modee = "auto"})
-    local modes = "no mode 'baremetal'; modes are auto, simulation, jax, torchxla, legacy"
-    refused("kernel_option", modes, nki.jit, body, {mode = "baremetal"})
+    local modes = "no mode 'tpu'; modes are auto, simulation, jax, torchxla, legacy, benchmark, baremetal"
+    refused("kernel_option", modes, nki.jit, body, {mode = "tpu"})
     refused("kernel_option", "enable_cache must be true or false", nki.jit, body, {enable_cache = 1})
     refused("kernel_option", "cache_size must be a positive integer", nki.jit, body, {cache_size = 0})
     refused("kernel_option", "opts.a must be a boolean, a number or a string", nki.jit, body, {opts = {a = {}}})

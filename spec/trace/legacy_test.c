@@ -29,7 +29,7 @@ static void written_parameters(void **state) {
   (void)state;
   bench_open(&x, legacy());
   body(&x);
-  IrModule *m = tr_finish(x.t);
+  IrModule *m = bench_finish(x.t);
   if (!m) fail_msg("%s", diag_message(&x.d));
   const IrFunc *f = m->func[0];
   assert_int_equal(f->nargs, 2); /* a, c: b was never read */
@@ -74,7 +74,7 @@ static void over_a_grid(void **state) {
   body(&x);
   bench_program(&x);
   body(&x);
-  IrModule *m = tr_finish(x.t);
+  IrModule *m = bench_finish(x.t);
   assert_non_null(m);
   assert_int_equal(m->nfunc, 1);
   assert_int_equal(m->func[0]->nargs, 2);
@@ -88,7 +88,7 @@ static void nothing_written_is_an_error(void **state) {
   bench_open(&x, legacy());
   assert_true(tr_return(x.t, NULL, 0, false));
   assert_true(tr_end_program(x.t));
-  assert_null(tr_finish(x.t));
+  assert_null(bench_finish(x.t));
   assert_fails(&x, tensor_output_not_written_to, "returns no tensor");
   bench_close(&x);
 }

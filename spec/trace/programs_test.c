@@ -32,7 +32,7 @@ static void distinct_programs(void **state) {
     if (p) bench_program(&x);
     body(&x, true);
   }
-  IrModule *m = tr_finish(x.t);
+  IrModule *m = bench_finish(x.t);
   assert_non_null(m);
   assert_int_equal(m->nfunc, 3);
   for (uint32_t p = 0; p < 3; p++) {
@@ -54,7 +54,7 @@ static void equal_programs_are_kept_once(void **state) {
     if (p == 1) used = x.t->m->arena.used;
   }
   assert_int_equal(x.t->m->arena.used, used); /* dropped programs give their memory back */
-  IrModule *m = tr_finish(x.t);
+  IrModule *m = bench_finish(x.t);
   assert_non_null(m);
   assert_int_equal(m->nfunc, 1);
   assert_null(m->program);
@@ -70,7 +70,7 @@ static void a_returning_pattern(void **state) {
     if (p) bench_program(&x);
     body(&x, p == 2);
   }
-  IrModule *m = tr_finish(x.t);
+  IrModule *m = bench_finish(x.t);
   assert_int_equal(m->nfunc, 2);
   assert_int_equal(m->program[1], 0);
   assert_int_equal(m->program[2], 1);
@@ -132,7 +132,7 @@ static void written_by_any_program(void **state) {
     assert_true(tr_return(x.t, &out, 1, false));
     assert_true(tr_end_program(x.t));
   }
-  IrModule *m = tr_finish(x.t);
+  IrModule *m = bench_finish(x.t);
   assert_non_null(m);
   ir_release(m);
   bench_close(&x);

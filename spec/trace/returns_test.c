@@ -3,7 +3,7 @@
 
 static IrModule *finish(Bench *x, const IrTile *const *outs, uint32_t n) {
   if (!tr_return(x->t, outs, n, n > 1) || !tr_end_program(x->t)) return NULL;
-  return tr_finish(x->t);
+  return bench_finish(x->t);
 }
 
 static const IrTile *named(Bench *x, const char *name) {

@@ -10,7 +10,7 @@ static void one_program(void **state) {
   assert_non_null(copy(&x, out, t));
   assert_true(tr_return(x.t, &out, 1, false));
   assert_true(tr_end_program(x.t));
-  IrModule *m = tr_finish(x.t);
+  IrModule *m = bench_finish(x.t);
   assert_non_null(m);
   assert_int_equal(m->nfunc, 1);
   assert_int_equal(m->func[0]->nargs, 2);
@@ -54,7 +54,7 @@ static void program_ids_are_row_major(void **state) {
     assert_true(tr_end_program(x.t));
     if (p < 5) bench_program(&x);
   }
-  IrModule *m = tr_finish(x.t);
+  IrModule *m = bench_finish(x.t);
   assert_non_null(m);
   assert_int_equal(m->nprogram, 6);
   assert_int_equal(m->nfunc, 1); /* all alike */

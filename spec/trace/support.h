@@ -92,4 +92,9 @@ static inline void at_line(Bench *x, int line) { x->t->loc = ir_loc(x->t->m, "k.
     if (!strstr(diag_message(&(x)->d), (part))) fail_msg("'%s' is not in: %s", (part), diag_message(&(x)->d)); \
     diag_clear(&(x)->d);                                                                                       \
   } while (0)
+
+/* The end of a trace, in the order of the page. */
+static inline IrModule *bench_finish(Trace *t) {
+  return tr_allocate_pending_tensors(t) && tr_check_return(t) ? tr_finish(t) : NULL;
+}
 #endif

@@ -94,6 +94,14 @@ const Artifact *fw_cache_get(FwCache *c, const void *key, size_t n) {
   return e->artifact;
 }
 
+bool fw_cache_next(const FwCache *c, FwEntry *e) {
+  const Entry *at = e->at;
+  const Entry *next = at ? at->next : c->first;
+  if (!next) return false;
+  *e = (FwEntry){next, next->key, next->n, next->artifact};
+  return true;
+}
+
 static bool rehash(FwCache *c, size_t nslots) {
   Entry **slots = alloc_new(&c->alloc, nslots * sizeof *slots);
   if (!slots) return false;

@@ -46,6 +46,8 @@ typedef struct FwPipeline {
   /* output names and result_is_sequence are in the module; default accepts them */
   bool (*translate_return_types)(void *ud, const FwRequest *r, IrModule *m, Diag *d);
   bool (*generate_operand_output_aliases)(void *ud, const FwRequest *r, IrModule *m, Diag *d);
+  /* multiply-accumulates of the module (default: ir_mac_count) */
+  bool (*matmul_mac_count)(void *ud, const FwRequest *r, IrModule *m, int64_t *count, Diag *d);
   bool (*encode_backend_config)(void *ud, const FwRequest *r, Artifact *a, Diag *d);
   bool (*assemble_result)(void *ud, const FwRequest *r, Artifact *a, Diag *d);
 } FwPipeline;
@@ -61,6 +63,14 @@ typedef struct FwCacheInfo {
 } FwCacheInfo;
 FwCacheInfo fw_cache_info(const FwCache *c);
 void fw_cache_reason(FwCache *c, const char *reason); /* why the last impure run was not stored; kept for cache_info */
+/* The entry behind `at` in the cache's order, the first one for NULL; NULL at the end. Lent until the cache changes. */
+typedef struct FwEntry {
+  const void *at;
+  const void *key;
+  size_t nkey;
+  const Artifact *artifact;
+} FwEntry;
+bool fw_cache_next(const FwCache *c, FwEntry *e);
 /* NULL when absent; not retained. Counts a hit or a miss. */
 const Artifact *fw_cache_get(FwCache *c, const void *key, size_t n);
 
@@ -68,6 +78,8 @@ const Artifact *fw_cache_get(FwCache *c, const void *key, size_t n);
    be NULL (enable_cache = false). The artifact is retained for the caller. */
 const Artifact *fw_specialize(FwCache *c, const FwPipeline *p, const FwRequest *r, Alloc alloc, Diag *d);
 
+/* What follows the trace, alone: the artifact of a finished module whose aliases are known. NULL: d is filled. */
+Artifact *fw_assemble_result(const FwRequest *r, const IrModule *m, bool has_collectives, Alloc alloc, Diag *d);
 bool fw_generate_hash_key(const FwRequest *r, Text *key, Diag *d);
 void fw_key_const(Text *key, const ConstValue *v); /* type tag and exact bits */
 bool fw_generate_operand_output_aliases(const FwRequest *r, IrModule *m, Diag *d);
@@ -80,6 +92,12 @@ int32_t fw_updated_operand(const Artifact *a, uint32_t k);
 /* Target resolution (design 6.6): explicit name, else NEURON_PLATFORM_TARGET_OVERRIDE, else DMI product name, else trn1
  *with fallback = true and warning set to the page's text (the caller prints it once per process). */
 bool fw_get_platform_target(const char *explicit_name, Target *out, bool *fallback, const char **warning, Diag *d);
+/* What a run on a device would execute and write: lines "run COMMAND" and "write FILE". */
+typedef struct FwBaremetal {
+  const char *dir, *neff, *trace, *compile_options; /* NULL: not given */
+} FwBaremetal;
+bool fw_baremetal_plan(const Artifact *a, const FwBaremetal *b, Text *out);
+bool fw_baremetal_missing(Text *out); /* what of it this machine lacks; false: nothing */
 bool fw_check_grid(const FwRequest *r, Diag *d);
 /* Before a run: NEURON_LOGICAL_NC_CONFIG, when it is set, is the number of physical cores of a grid that names some. */
 bool fw_check_logical_cores(const IrModule *m, Diag *d);

@@ -37,6 +37,7 @@ typedef struct Miss {
   const FwPipeline *p;
   const FwRequest *r;
   Text key;
+  IrModule *m;
   bool has_collectives, impure;
   Diag *d;
 } Miss;
@@ -52,12 +53,13 @@ static bool fill(Artifact *a, const Miss *miss) {
   a->call_target = r->call_target ? r->call_target : EMIT_TARGET_NATIVE;
   a->has_collectives = miss->has_collectives;
   if (!set_constants(a, r, miss->d)) return false;
+  if (p->matmul_mac_count && !p->matmul_mac_count(p->ud, r, miss->m, &a->matmul_mac_count, miss->d)) return false;
   return p->encode_backend_config ? p->encode_backend_config(p->ud, r, a, miss->d) : config_encode(a, miss->d);
 }
 
 /* assemble_result: everything the custom-call needs, in one immutable value. */
-static Artifact *assemble(const IrModule *m, const Miss *miss) {
-  Artifact *a = artifact_new(m->arena.alloc, m);
+static Artifact *assemble(const Miss *miss) {
+  Artifact *a = artifact_new(miss->m->arena.alloc, miss->m);
   if (!a) {
     DIAG0(miss->d, nomem);
     return NULL;
@@ -73,13 +75,13 @@ static Artifact *trace_and_assemble(Miss *miss) {
   const FwPipeline *p = miss->p;
   const FwRequest *r = miss->r;
   Diag *d = miss->d;
-  IrModule *m = p->specialize_and_call(p->ud, r, &miss->has_collectives, &miss->impure, d);
+  IrModule *m = miss->m = p->specialize_and_call(p->ud, r, &miss->has_collectives, &miss->impure, d);
   if (!m) return NULL;
   bool ok = p->translate_return_types ? p->translate_return_types(p->ud, r, m, d) : check_returns(r, m, d);
   if (ok)
     ok = p->generate_operand_output_aliases ? p->generate_operand_output_aliases(p->ud, r, m, d)
                                             : fw_generate_operand_output_aliases(r, m, d);
-  Artifact *a = ok ? assemble(m, miss) : NULL;
+  Artifact *a = ok ? assemble(miss) : NULL;
   ir_release(m);
   return a;
 }
@@ -96,6 +98,15 @@ static const Artifact *trace_and_store(FwCache *c, Miss *miss) {
     return NULL;
   }
   return made;
+}
+
+Artifact *fw_assemble_result(const FwRequest *r, const IrModule *m, bool has_collectives, Alloc alloc, Diag *d) {
+  static const FwPipeline defaults = {.ud = NULL};
+  Miss miss = {.p = &defaults, .r = r, .m = (IrModule *)(uintptr_t)m, .has_collectives = has_collectives, .d = d};
+  text_init(&miss.key, alloc);
+  Artifact *a = make_key(&defaults, r, &miss.key, d) ? assemble(&miss) : NULL;
+  text_free(&miss.key);
+  return a;
 }
 
 const Artifact *fw_specialize(FwCache *c, const FwPipeline *p, const FwRequest *r, Alloc alloc, Diag *d) {

@@ -49,7 +49,7 @@ static const Artifact *self(lua_State *L) {
 
 /* ---- fields ------------------------------------------------------------------------------------------------------ */
 
-static void push_names(lua_State *L, const char *const *names, uint32_t n) {
+void lang_push_names(lua_State *L, const char *const *names, uint32_t n) {
   lua_createtable(L, (int)n, 0);
   for (uint32_t i = 0; i < n; i++) {
     lua_pushstring(L, names[i]);
@@ -57,20 +57,9 @@ static void push_names(lua_State *L, const char *const *names, uint32_t n) {
   }
 }
 
-static int f_aliases(lua_State *L, const Artifact *a) {
-  lua_createtable(L, (int)a->module->naliases, 0);
-  for (uint32_t i = 0; i < a->module->naliases; i++) {
-    lua_createtable(L, 2, 0);
-    lua_pushinteger(L, a->module->aliases[i].operand);
-    lua_rawseti(L, -2, 1);
-    lua_pushinteger(L, a->module->aliases[i].output);
-    lua_rawseti(L, -2, 2);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
-  return 1;
-}
+static int f_aliases(lua_State *L, const Artifact *a) { return traced_push_aliases(L, a->module), 1; }
 
-static void push_type(lua_State *L, const char *name, const IrBuf *b) {
+void artifact_push_type(lua_State *L, const char *name, const IrBuf *b) {
   lua_createtable(L, 0, 3);
   lua_pushstring(L, name);
   lua_setfield(L, -2, "name");
@@ -81,11 +70,7 @@ static void push_type(lua_State *L, const char *name, const IrBuf *b) {
 }
 
 static int f_return_types(lua_State *L, const Artifact *a) {
-  lua_createtable(L, (int)a->noutputs, 0);
-  for (uint32_t i = 0; i < a->noutputs; i++) {
-    push_type(L, a->output_names[i], artifact_output(a, i));
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
+  traced_push_returns(L, a->module);
   return 1;
 }
 
@@ -143,8 +128,10 @@ static int f_config_json(lua_State *L, const Artifact *a) {
 }
 static int f_config(lua_State *L, const Artifact *a) { return push_config(L, a, NULL); }
 static int f_ir(lua_State *L, const Artifact *a) { return lua_pushlstring(L, a->ir, a->ir_len), 1; }
-static int f_input_names(lua_State *L, const Artifact *a) { return push_names(L, a->input_names, a->ninputs), 1; }
-static int f_output_names(lua_State *L, const Artifact *a) { return push_names(L, a->output_names, a->noutputs), 1; }
+static int f_input_names(lua_State *L, const Artifact *a) { return lang_push_names(L, a->input_names, a->ninputs), 1; }
+static int f_output_names(lua_State *L, const Artifact *a) {
+  return lang_push_names(L, a->output_names, a->noutputs), 1;
+}
 static int f_constant_values(lua_State *L, const Artifact *a) { return push_config(L, a, "constant_values"); }
 static int f_grid(lua_State *L, const Artifact *a) { return push_config(L, a, "grid"); }
 static int f_cores(lua_State *L, const Artifact *a) { return push_config(L, a, "cores"); }

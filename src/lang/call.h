@@ -89,6 +89,7 @@ typedef struct LCores {
   IrCores cores;
 } LCores;
 extern const char LANG_CORES[];
+int lang_push_cores(lua_State *L, int64_t size, IrCores cores);
 static inline LCores *lang_cores_at(lua_State *L, int i) { return lang_tagged(L, i, LANG_CORES, sizeof(LCores)); }
 
 /* The string at i as a message quotes it (text_clip); returns clip. */
@@ -119,6 +120,8 @@ void lang_strict(lua_State *L, const char *name);
 /* half.c: the value that an embedded Lua file returns ("nki.slice"), loaded once per state. args: values on top passed
  * to it the first time. */
 void lang_half(lua_State *L, LangCtx *c, const char *name);
+/* Runs an embedded Lua file that adds to the module table at index `module` and is given what lies above that, too. */
+void lang_half_add(lua_State *L, LangCtx *c, const char *name, int module);
 /* fail(id, message), upvalue 1 the context: raises err_<id> at the innermost line outside nkilua's own files. */
 int lang_fail_outside(lua_State *L);
 

@@ -5,7 +5,7 @@
 
 const char LANG_CORES[] = "NkiCores";
 
-static int push_cores(lua_State *L, int64_t size, IrCores cores) {
+int lang_push_cores(lua_State *L, int64_t size, IrCores cores) {
   LCores *c = lua_newuserdatauv(L, sizeof *c, 0);
   *c = (LCores){LANG_CORES, size, cores};
   luaL_setmetatable(L, LANG_CORES);
@@ -27,7 +27,7 @@ static int spread(lua_State *L, const LCores *c, int k, const char *func, bool i
   int64_t n = positive(L, k, func, param), size;
   if (__builtin_mul_overflow(n, c->size, &size))
     LANG_HERE(L, bind_value, func, param, "too large", "the axis must fit 63 bits");
-  return push_cores(L, size, (IrCores){c->cores.count, in_turn ? 1 : n});
+  return lang_push_cores(L, size, (IrCores){c->cores.count, in_turn ? 1 : n});
 }
 
 static int product(lua_State *L, const char *func) {
@@ -73,7 +73,7 @@ static void metatable(lua_State *L) {
 int nl_nc(Call *call) {
   metatable(call->L);
   int64_t n = positive(call->L, 1, "nl.nc", "cores");
-  return push_cores(call->L, n, (IrCores){n, 1});
+  return lang_push_cores(call->L, n, (IrCores){n, 1});
 }
 
 int nl_spmd_dim(Call *call) { return product(call->L, "nl.spmd_dim"); }

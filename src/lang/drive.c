@@ -5,17 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "kernel.h"
+
+static const char LANG_FINALIZE[] = "nki.NKIFinalizeException";
 
 typedef struct DriveRun {
   KernelCall *call;
   Trace *trace;
   Text before; /* captured state before the run */
-  bool impure;
+  bool impure, has_collectives;
 } DriveRun;
 
-/* Stack of run_programs: the run, the kernel function, one slot per parameter. */
-enum { S_run = 1, S_function, S_args };
+/* Stack of run_programs and of expand: the run, the kernel function, the kernel, one slot per parameter. */
+enum { S_run = 1, S_function, S_kernel, S_args };
+
+/* What a class gets to see of a running trace; run is NULL once it has ended. */
+typedef struct LTraceCtx {
+  DriveRun *run;
+} LTraceCtx;
+static const char context_name[] = "nki.trace_context";
 
 int lang_drive_body(lua_State *L) {
   lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
@@ -30,7 +39,11 @@ static int trace_error(lua_State *L, const DriveRun *run) { return lang_raise(L,
 static void push_body(lua_State *L, const DriveRun *run) {
   const FwRequest *r = &run->call->r;
   lua_pushcfunction(L, lang_drive_body);
-  lua_pushvalue(L, S_function);
+  if (kernel_overrides(run->call, STEP_call_impl)) {
+    class_push_method(L, S_kernel, STEP_call_impl);
+  } else {
+    lua_pushvalue(L, S_function);
+  }
   for (uint32_t p = 0; p < r->nargs; p++) {
     const FwArg *arg = &r->args[p];
     if (!arg->is_tensor) {
@@ -124,24 +137,118 @@ static void check_pure(lua_State *L, DriveRun *run) {
   fw_cache_reason(core->cache, reason);
 }
 
-static int run_programs(lua_State *L) {
+/* error(nki.NKIFinalizeException(...)) anywhere below the body ends it: what the exception holds is returned. */
+static bool finalized(lua_State *L) {
+  if (lua_type(L, -1) != LUA_TTABLE || !lua_getmetatable(L, -1)) return false;
+  luaL_getmetatable(L, LANG_FINALIZE);
+  bool is = lua_rawequal(L, -1, -2);
+  lua_pop(L, 2);
+  return is;
+}
+
+static void run_body(lua_State *L, const DriveRun *run, int handler) {
+  int first = lua_gettop(L) + 1;
+  push_body(L, run);
+  if (lua_pcall(L, lua_gettop(L) - first, LUA_MULTRET, handler) == LUA_OK) return;
+  if (!finalized(L)) {
+    run->call->c->drive->kept = true;
+    lua_error(L);
+  }
+  lua_getfield(L, -1, "n");
+  int n = (int)lua_tointeger(L, -1), table = lua_gettop(L) - 1;
+  luaL_checkstack(L, n + 8, "return values");
+  for (int k = 1; k <= n; k++) lua_rawgeti(L, table, k);
+  lua_rotate(L, table, n);
+  lua_pop(L, 2);
+}
+
+static void push_context(lua_State *L, DriveRun *run) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, run) != LUA_TNIL) return;
+  lua_pop(L, 1);
+  LTraceCtx *ctx = lua_newuserdatauv(L, sizeof *ctx, 0);
+  ctx->run = run;
+  luaL_newmetatable(L, context_name);
+  lua_setmetatable(L, -2);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, run);
+}
+
+static void drop_context(lua_State *L, const DriveRun *run) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, run) != LUA_TNIL) {
+    LTraceCtx *ctx = lua_touserdata(L, -1);
+    ctx->run = NULL;
+    lua_pushnil(L);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, run);
+  }
+  lua_pop(L, 1);
+}
+
+static DriveRun *check_context(lua_State *L, int i, const char *func) {
+  const LTraceCtx *ctx = luaL_testudata(L, i, context_name);
+  if (!ctx || !ctx->run) lang_kind_error(L, i, func, "ctx", "the context of the running trace");
+  return ctx->run;
+}
+
+/* One step at the end of a trace, overridden or not. */
+static void end_step(lua_State *L, DriveRun *run, Step step, bool (*own)(Trace *t)) {
+  if (!kernel_overrides(run->call, step)) {
+    if (!own(run->trace)) trace_error(L, run);
+    return;
+  }
+  class_push_method(L, S_kernel, step);
+  push_context(L, run);
+  lua_call(L, 2, 0);
+}
+
+/* expand_kernel_with_ctx: every program of the grid, then what is left to do for all of them. */
+static int expand(lua_State *L) {
   DriveRun *run = lua_touserdata(L, S_run);
-  int nargs = (int)run->call->r.nargs, top = lua_gettop(L);
+  int nargs = (int)run->call->r.nargs;
   luaL_checkstack(L, nargs + 16, "kernel arguments");
+  lua_pushcfunction(L, drive_on_error);
+  int top = lua_gettop(L);
   for (int64_t p = 0; p < run->trace->m->nprogram; p++) {
     if (!tr_begin_program(run->trace)) trace_error(L, run);
-    push_body(L, run);
-    lua_call(L, nargs + 1, LUA_MULTRET);
+    run_body(L, run, top);
     take_returns(L, run, top + 1);
     lua_settop(L, top);
+  }
+  end_step(L, run, STEP_allocate_pending_tensors, tr_allocate_pending_tensors);
+  end_step(L, run, STEP_check_return, tr_check_return);
+  lua_settop(L, top - 1);
+  return 0;
+}
+
+static void expand_by_class(lua_State *L, DriveRun *run) {
+  class_push_method(L, S_kernel, STEP_expand_kernel_with_ctx);
+  push_context(L, run);
+  bound_push(L, run->call->k->core, S_args);
+  lua_call(L, 3, 2);
+  const LTraceCtx *ctx = luaL_testudata(L, -2, context_name);
+  if (!ctx || ctx->run != run || !lua_isboolean(L, -1))
+    LANG_FAIL(L, kernel_step, run->call->r.func_name, "expand_kernel_with_ctx", "must return ctx and has_collectives");
+  run->has_collectives = lua_toboolean(L, -1);
+  lua_pop(L, 2);
+}
+
+static int run_programs(lua_State *L) {
+  DriveRun *run = lua_touserdata(L, S_run);
+  const LDump *code = dump_push(L, run->call->c, S_function);
+  hash_hex(code->bytes, code->n, run->call->k->core->code);
+  lua_pop(L, 1);
+  if (kernel_overrides(run->call, STEP_expand_kernel_with_ctx)) {
+    expand_by_class(L, run);
+  } else {
+    expand(L);
   }
   check_pure(L, run);
   return 0;
 }
 
 /* Keeps the traceback, which dies with the unwinding; the error value stays what it is. */
-static int on_error(lua_State *L) {
+int drive_on_error(lua_State *L) {
   LangCtx *c = lang_ctx(L);
+  if (c->drive && c->drive->kept) return 1;
   luaL_traceback(L, L, NULL, 1);
   size_t n;
   const char *s = lua_tolstring(L, -1, &n);
@@ -160,13 +267,15 @@ static bool run_protected(DriveRun *run) {
   Trace *outer = c->trace;
   c->trace = run->trace;
   c->drive = &drive;
-  lua_pushcfunction(L, on_error);
+  lua_pushcfunction(L, drive_on_error);
   int handler = lua_gettop(L);
   lua_pushcfunction(L, run_programs);
   lua_pushlightuserdata(L, run);
   kernel_push_function(L, call->kernel);
+  lua_pushvalue(L, call->kernel);
   for (uint32_t p = 0; p < call->r.nargs; p++) lua_pushvalue(L, call->first + (int)p);
-  bool ok = lua_pcall(L, (int)call->r.nargs + 2, 0, handler) == LUA_OK;
+  bool ok = lua_pcall(L, (int)call->r.nargs + 3, 0, handler) == LUA_OK;
+  if (call->over) drop_context(L, run);
   if (!ok) lang_session_end(c);
   lua_remove(L, handler);
   c->trace = outer;
@@ -186,6 +295,28 @@ static bool max_instructions(int64_t *out, Diag *d) {
   return true;
 }
 
+/* check_grid as the class has it. */
+static int grid_by_class(lua_State *L) {
+  const FwRequest *r = lua_touserdata(L, 1);
+  class_push_method(L, 2, STEP_check_grid);
+  LKernel view = {.ngrid = r->ngrid};
+  memcpy(view.grid, r->grid, sizeof view.grid);
+  memcpy(view.cores, r->cores, sizeof view.cores);
+  kernel_push_grid(L, &view);
+  lua_call(L, 2, 0);
+  return 0;
+}
+
+static bool check_grid(KernelCall *call, const FwRequest *r, Diag *d) {
+  lua_State *L = call->L;
+  if (!kernel_overrides(call, STEP_check_grid)) return fw_check_grid(r, d);
+  lua_pushcfunction(L, grid_by_class);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)r);
+  lua_pushvalue(L, call->kernel);
+  call->raised = lua_pcall(L, 2, 0, 0) != LUA_OK;
+  return !call->raised;
+}
+
 IrModule *drive_specialize(void *ud, const FwRequest *r, bool *has_collectives, bool *impure, Diag *d) {
   KernelCall *call = ud;
   LangCtx *c = call->c;
@@ -194,10 +325,10 @@ IrModule *drive_specialize(void *ud, const FwRequest *r, bool *has_collectives, 
   memcpy(spec.grid, r->grid, sizeof spec.grid);
   memcpy(spec.cores, r->cores, sizeof spec.cores);
   spec.legacy = r->legacy;
-  *has_collectives = false; /* no row of ops.def is one */
-  if (!fw_check_grid(r, d) || !max_instructions(&spec.max_instr, d)) return NULL;
+  if (!check_grid(call, r, d) || !max_instructions(&spec.max_instr, d)) return NULL;
   DriveRun run = {.call = call};
   c->outside = NULL;
+  call->k->core->recompiled = true;
   text_init(&run.before, c->alloc);
   text_add(&run.before, r->captured, r->ncaptured);
   run.trace = run.before.oom ? NULL : tr_open(c->alloc, &spec, d);
@@ -206,9 +337,65 @@ IrModule *drive_specialize(void *ud, const FwRequest *r, bool *has_collectives, 
   const char *warnings = run.trace ? tr_warnings(run.trace) : "";
   if (*warnings) c->warn(c->io_ud, warnings, strlen(warnings));
   *impure = run.impure;
+  *has_collectives = run.has_collectives; /* false unless a class says so: no row of ops.def is one */
   tr_close(run.trace);
   text_free(&run.before);
   return m;
+}
+
+/* ---- the steps as methods ---------------------------------------------------------------------------------------- */
+
+int step_expand_kernel_with_ctx(lua_State *L) {
+  lua_settop(L, 3);
+  DriveRun *run = check_context(L, 2, "expand_kernel_with_ctx");
+  const KernelCore *core = run->call->k->core;
+  lua_pushcfunction(L, expand);
+  lua_pushlightuserdata(L, run);
+  kernel_push_function(L, 1);
+  lua_pushvalue(L, 1);
+  bound_spread(L, core, 3, "expand_kernel_with_ctx");
+  lua_call(L, core->nparams + 3, 0);
+  lua_pushvalue(L, 2);
+  lua_pushboolean(L, run->has_collectives);
+  return 2;
+}
+
+int step_call_impl(lua_State *L) {
+  if (!lang_to_kernel(L, lang_upctx(L), 1)) return luaL_typeerror(L, 1, "nki kernel");
+  kernel_push_function(L, 1);
+  lua_replace(L, 1);
+  lua_pushcfunction(L, lang_drive_body);
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+static int ctx_step(lua_State *L, const char *name, bool (*own)(Trace *t)) {
+  DriveRun *run = check_context(L, 2, name);
+  if (!own(run->trace)) trace_error(L, run);
+  return 0;
+}
+
+int step_allocate_pending_tensors(lua_State *L) {
+  return ctx_step(L, "allocate_pending_tensors", tr_allocate_pending_tensors);
+}
+
+int step_check_return(lua_State *L) { return ctx_step(L, "check_return", tr_check_return); }
+
+/* nki.NKIFinalizeException(...) */
+int drive_finalize_exception(lua_State *L) {
+  int n = lua_gettop(L);
+  lua_createtable(L, n, 1);
+  lua_insert(L, 1);
+  for (int k = n; k >= 1; k--) lua_rawseti(L, 1, k);
+  lua_pushinteger(L, n);
+  lua_setfield(L, 1, "n");
+  if (luaL_newmetatable(L, LANG_FINALIZE)) {
+    lua_pushliteral(L, "NKIFinalizeException");
+    lua_setfield(L, -2, "__name");
+  }
+  lua_setmetatable(L, 1);
+  return 1;
 }
 
 /* ---- inline_function --------------------------------------------------------------------------------------------- */

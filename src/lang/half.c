@@ -56,9 +56,23 @@ static int half_define(lua_State *L) {
   return 1;
 }
 
+/* Pushes the chunk and the three values that every one is given. */
+static void push_chunk(lua_State *L, LangCtx *c, const char *name) {
+  char chunk[96];
+  const struct nki_embedded *e = nki_embedded;
+  while (e->name && strcmp(e->name, name) != 0) e++;
+  if (!e->name) luaL_error(L, "no embedded module '%s'", name);
+  snprintf(chunk, sizeof chunk, "=nki/%s.lua", name + strlen("nki."));
+  if (luaL_loadbufferx(L, e->src, e->len, chunk, "t") != LUA_OK) lua_error(L);
+  lua_pushlightuserdata(L, c);
+  lua_pushcclosure(L, half_fail, 1);
+  lua_pushlightuserdata(L, c);
+  lua_pushcclosure(L, half_define, 1);
+  half_push_lib(L, c);
+}
+
 void lang_half(lua_State *L, LangCtx *c, const char *name) {
   static const char loaded;
-  char chunk[96];
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &loaded) != LUA_TTABLE) {
     lua_pop(L, 1);
     lua_newtable(L);
@@ -70,18 +84,16 @@ void lang_half(lua_State *L, LangCtx *c, const char *name) {
     return;
   }
   lua_pop(L, 1);
-  const struct nki_embedded *e = nki_embedded;
-  while (e->name && strcmp(e->name, name) != 0) e++;
-  if (!e->name) luaL_error(L, "no embedded module '%s'", name);
-  snprintf(chunk, sizeof chunk, "=nki/%s.lua", name + strlen("nki."));
-  if (luaL_loadbufferx(L, e->src, e->len, chunk, "t") != LUA_OK) lua_error(L);
-  lua_pushlightuserdata(L, c);
-  lua_pushcclosure(L, half_fail, 1);
-  lua_pushlightuserdata(L, c);
-  lua_pushcclosure(L, half_define, 1);
-  half_push_lib(L, c);
+  push_chunk(L, c, name);
   lua_call(L, 3, 1);
   lua_pushvalue(L, -1);
   lua_setfield(L, -3, name);
   lua_remove(L, -2);
+}
+
+void lang_half_add(lua_State *L, LangCtx *c, const char *name, int module) {
+  push_chunk(L, c, name);
+  lua_pushvalue(L, module);
+  lua_pushvalue(L, module + 1);
+  lua_call(L, 5, 0);
 }

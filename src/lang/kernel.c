@@ -17,6 +17,21 @@ const char *lang_kernel_param(lua_State *L, int i, int param) {
   return lang_to_kernel(L, lang_ctx(L), i)->core->params[param];
 }
 
+static void set_library(lua_State *L, LangCtx *c, const char *module) {
+  const LKernel *k = lang_to_kernel(L, c, -1);
+  if (k) k->core->library = module;
+}
+
+void kernel_from_library(lua_State *L, LangCtx *c, const char *module) {
+  set_library(L, c, module);
+  if (!lua_istable(L, -1)) return;
+  lua_pushnil(L);
+  while (lua_next(L, -2)) {
+    set_library(L, c, module);
+    lua_pop(L, 1);
+  }
+}
+
 /* ---- launch views ------------------------------------------------------------------------------------------------ */
 
 static LKernel *push_view(lua_State *L, const LKernel *k) {
@@ -73,6 +88,9 @@ static int l_clear_cache(lua_State *L) {
   const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
   if (!k) return luaL_typeerror(L, 1, "nki kernel");
   fw_cache_clear(k->core->cache);
+  lua_getiuservalue(L, 1, 1);
+  lua_pushnil(L);
+  lua_setiuservalue(L, -2, CORE_RESULTS);
   return 0;
 }
 
@@ -93,18 +111,49 @@ static void push_grid(lua_State *L, const LKernel *k) {
 }
 
 static int field(lua_State *L, const LKernel *k, const char *name) {
-  static const char *const names[] = {"func_name",  "params",      "grid",     "specialize", "dump_config",
-                                      "cache_info", "clear_cache", "simulate", "with_opts",  NULL};
+  static const char *const names[] = {"func_name",  "params",      "grid",     "specialize", "dump_config", "func",
+                                      "cache_info", "clear_cache", "simulate", "with_opts",  "recompiled",  NULL};
   if (strcmp(name, "func_name") == 0) return lua_pushstring(L, k->core->func_name), 1;
   if (strcmp(name, "params") == 0) return push_params(L, k->core), 1;
   if (strcmp(name, "grid") == 0) return push_grid(L, k), 1;
+  if (strcmp(name, "recompiled") == 0) return lua_pushboolean(L, k->core->recompiled), 1;
+  if (strcmp(name, "previous_code") == 0) return lua_pushstring(L, k->core->code), 1;
+  if (strcmp(name, "library") == 0) return lua_pushstring(L, k->core->library), 1;
+  if (strcmp(name, "func") == 0) return kernel_push_function(L, 1), 1;
+  if (strcmp(name, "__neuron_kernel_interface_kernel_cache__") == 0) return class_push_cache(L, k);
+  if (class_find(L, lang_upctx(L), 1, name)) return 1;
   const char *near = diag_nearest(name, names);
   return LANG_FAIL(L, kernel_no_field, "a kernel", name, near ? " (did you mean '" : "", near ? near : "",
                    near ? "'?)" : "");
 }
 
+static int l_newindex(lua_State *L) {
+  const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
+  if (!k) return luaL_typeerror(L, 1, "nki kernel");
+  if (!k->core->custom || lua_type(L, 2) != LUA_TSTRING)
+    return LANG_FAIL(L, read_only, "a kernel that no class of your own made");
+  lua_getiuservalue(L, 1, 1);
+  if (lua_getiuservalue(L, -1, CORE_FIELDS) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_setiuservalue(L, -3, CORE_FIELDS);
+  }
+  lua_pushvalue(L, 2);
+  lua_pushvalue(L, 3);
+  lua_rawset(L, -3);
+  return 0;
+}
+
+/* What a class or an instance has under the name goes before what every kernel has. */
+static int class_index(lua_State *L, const LKernel *k) {
+  return k->core->custom && lua_type(L, 2) == LUA_TSTRING && class_find(L, lang_upctx(L), 1, lua_tostring(L, 2));
+}
+
 /* Methods first: upvalue 2 is their table. */
 static int l_index(lua_State *L) {
+  const LKernel *kernel = lang_to_kernel(L, lang_upctx(L), 1);
+  if (kernel && class_index(L, kernel)) return 1;
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TNIL) return 1;
   const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
@@ -134,7 +183,8 @@ static void open_metatable(lua_State *L, LangCtx *c) {
                                      {"clear_cache", l_clear_cache},
                                      {"with_opts", l_with_opts},
                                      {NULL, NULL}};
-  static const luaL_Reg meta[] = {{"__call", kernel_call}, {"__tostring", l_tostring}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {
+      {"__call", kernel_call}, {"__tostring", l_tostring}, {"__newindex", l_newindex}, {NULL, NULL}};
   luaL_newmetatable(L, LANG_KERNEL);
   lua_pushlightuserdata(L, c);
   luaL_setfuncs(L, meta, 1);
@@ -174,6 +224,7 @@ int lang_open_kernel(lua_State *L) {
                                        {"simulate_kernel", kernel_simulate},
                                        {"decl", array_decl},
                                        {"decode", artifact_decode},
+                                       {"NKIFinalizeException", drive_finalize_exception},
                                        {NULL, NULL}};
   if (!c->mt_kernel) open_metatable(L, c);
   if (!c->mt_artifact) artifact_open(L, c);
@@ -183,5 +234,6 @@ int lang_open_kernel(lua_State *L) {
   tuple_open(L, c);
   lua_setfield(L, -2, "tuple");
   lang_strict(L, "nki");
+  class_late(L);
   return 1;
 }

@@ -3,12 +3,27 @@
 #define NK_LANG_KERNEL_H
 #include "call.h"
 
-typedef enum KernelMode { MODE_AUTO, MODE_SIMULATION, MODE_JAX, MODE_TORCHXLA, MODE_LEGACY, MODE_TRACE } KernelMode;
+typedef enum KernelMode {
+  MODE_AUTO,
+  MODE_SIMULATION,
+  MODE_JAX,
+  MODE_TORCHXLA,
+  MODE_LEGACY,
+  MODE_FRAMEWORK,
+  MODE_TRACE
+} KernelMode;
 
-/* What all launch views of one kernel share. A userdata; its user value 1 is the kernel function. */
+/* What all launch views of one kernel share. A userdata; its user values: */
+enum { CORE_FUNCTION = 1, CORE_CLASS, CORE_FIELDS, CORE_LENDER, CORE_RESULTS, CORE_VALUES = CORE_RESULTS };
 typedef struct KernelCore {
   Arena arena; /* the texts below */
   FwCache *cache;
+  bool lent;           /* the cache is that of the core in CORE_LENDER, of which this one is a copy */
+  bool custom;         /* has a class written in Lua, which may override steps */
+  bool recompiled;     /* the last specialization ran the body */
+  char code[33];       /* hash of the code of the last traced body */
+  int64_t cache_size;  /* 0: no limit */
+  const char *library; /* module of the kernel library that it comes from, or NULL */
   const char *func_name;
   const char *dir; /* folder of the defining script */
   const char **params;
@@ -31,7 +46,17 @@ typedef struct LKernel {
 
 LKernel *lang_to_kernel(lua_State *L, LangCtx *c, int i);
 void lang_warn_once(const LangCtx *c, const char *text); /* once per process */
+/* The kernel, or the kernels of the table, on top of the stack come from this module of the kernel library. */
+void kernel_from_library(lua_State *L, LangCtx *c, const char *module);
 void kernel_push_function(lua_State *L, int kernel);
+
+/* The steps of the pipeline that a class may override. */
+typedef enum Step {
+#define STEP(name, base) STEP_##name,
+#include "steps.def"
+#undef STEP
+  STEP_count
+} Step;
 
 /* One call of a kernel: the bound arguments are at first .. first + nparams - 1. */
 typedef struct KernelCall {
@@ -42,18 +67,69 @@ typedef struct KernelCall {
   FwArg *args;
   FwRequest r;
   int array, decl, tile; /* parameter index of one such argument, -1 when there is none */
-  bool raised;           /* the body failed: its error value is on top of the stack */
+  uint32_t over;         /* steps that the kernel's class overrides, one bit each */
+  int traced;            /* stack index of the trace as Lua sees it, 0: none yet; used when steps are overridden */
+  int outputs;           /* stack index of what translate_return_types gave, 0: not overridden */
+  bool raised;           /* the body or a step failed: its error value is on top of the stack */
 } KernelCall;
+#define KERNEL_MAP_STEPS                                                                                  \
+  (1u << STEP__map_args | 1u << STEP__map_to_decltensor_or_passthrough | 1u << STEP_is_framework_tensor | \
+   1u << STEP_map_framework_tensor | 1u << STEP_translate_to_neuron_dtype)
+static inline bool kernel_overrides(const KernelCall *call, Step s) { return call->over >> s & 1; }
 
 void lang_open_errors(lua_State *L, LangCtx *c); /* raise.c */
 
 /* kernel_bind.c */
 void kernel_bind(lua_State *L, LangCtx *c, const LKernel *k,
                  int kernel);          /* arguments behind the kernel -> one slot per parameter */
+void kernel_target(KernelCall *call);  /* resolves r.target */
 void kernel_request(KernelCall *call); /* classifies the arguments, fills r and the captured state */
 enum { KERNEL_FAST_ARGS = 16 };
 
+/* A step of the pipeline as C: methods of the base classes; upvalue 1 is the context. */
+#define STEP(name, base) STEP_BASE_##base(name)
+#define STEP_BASE_C(name) int step_##name(lua_State *L);
+#define STEP_BASE_LUA(name)
+#include "steps.def"
+#undef STEP
+
+/* class.c: kernels whose class is written in Lua */
+uint32_t class_overrides(lua_State *L, LangCtx *c, int kernel);
+void class_push_method(lua_State *L, int kernel, Step s);                /* then the kernel itself */
+bool class_find(lua_State *L, LangCtx *c, int kernel, const char *name); /* pushes a field or method; false: nothing */
+void class_push(lua_State *L, LangCtx *c, const char *name); /* a public name of lua/nki/kernel_classes.lua, nil */
+void class_map(KernelCall *call);                            /* _map_args as the class has it */
+void class_bind(KernelCall *call);                           /* bind_arguments as the class has it */
+void class_pipeline(KernelCall *call, FwPipeline *p);        /* pipeline.c: callbacks of overridden steps */
+void class_push_result(KernelCall *call, const Artifact *a); /* what assemble_result made of it */
+int class_push_cache(lua_State *L, const LKernel *k);
+void class_open(lua_State *L, LangCtx *c); /* pushes the table of primitives */
+void class_late(lua_State *L);             /* the strict module at -1 finds what Lua defines */
+/* bound.c: BoundArguments {names = {...}, arguments = {...}} */
+void bound_push(lua_State *L, const KernelCore *core, int first);
+void bound_spread(lua_State *L, const KernelCore *core, int i, const char *who); /* pushes one value per parameter */
+bool bound_is(lua_State *L, int i);
+/* traced.c: a finished trace as Lua sees it */
+typedef struct LTraced {
+  IrModule *m;
+  const Artifact *made; /* assembled from it */
+  bool has_collectives, impure, aliased;
+} LTraced;
+LTraced *traced_push(lua_State *L, IrModule *m); /* retains m */
+LTraced *traced_check(lua_State *L, int i, const char *func);
+LTraced *traced_test(lua_State *L, int i);
+void traced_push_returns(lua_State *L, const IrModule *m);
+void traced_push_aliases(lua_State *L, const IrModule *m);
+void traced_open(lua_State *L);
+
+/* kernel_call.c: binds and classifies; args: room for KERNEL_FAST_ARGS. begin_bound: the values of the BoundArguments
+ * at 2. */
+void kernel_begin(lua_State *L, KernelCall *call, FwArg *args);
+void kernel_begin_bound(lua_State *L, KernelCall *call, FwArg *args);
+
 /* drive.c */
+int drive_finalize_exception(lua_State *L); /* nki.NKIFinalizeException */
+int drive_on_error(lua_State *L);           /* message handler: keeps the traceback */
 IrModule *drive_specialize(void *ud, const FwRequest *r, bool *has_collectives, bool *impure, Diag *d);
 int drive_inline(KernelCall *call); /* inline_function: pushes the results */
 
@@ -65,8 +141,12 @@ int kernel_simulate(lua_State *L); /* the kernel at 1, arrays behind it */
 /* kernel_jit.c */
 int kernel_jit(lua_State *L);
 int kernel_trace_helper(lua_State *L); /* nki.trace */
+int kernel_new(lua_State *L);          /* (class, function, options): the constructor of classes */
+int kernel_options(lua_State *L);
+int kernel_replace(lua_State *L); /* (kernel, options): a copy with other options */
 const KernelOpt *kernel_check_opts(lua_State *L, int table, const LKernel *base,
                                    uint32_t *n);                           /* pushes what owns them */
+void kernel_push_grid(lua_State *L, const LKernel *k);                     /* a list as kernel_check_grid takes it */
 void kernel_check_grid(lua_State *L, const char *name, int i, LKernel *k); /* the grid at i becomes k's */
 
 /* capture.c: canonical bytes of what the function at index can see besides its arguments, appended to the scratch. */
@@ -107,7 +187,14 @@ Arena *lang_scratch_arena(lua_State *L, LangCtx *c);
 /* constants.c: a Lua value that may be a constant argument; false when it is not hashable. Strings stay the stack's. */
 bool constant_of(KernelCall *call, int i, ConstValue *out);
 
+/* measure.c */
+int measure_runs(lua_State *L);
+int measure_profile(lua_State *L);
+int measure_percentile(lua_State *L);
+
 void artifact_open(lua_State *L, LangCtx *c);
+void artifact_push_type(lua_State *L, const char *name, const IrBuf *b); /* {name =, dtype =, shape =} */
+void lang_push_names(lua_State *L, const char *const *names, uint32_t n);
 /* lang_push_artifact of one whose reference is ours, which goes to the userdata. */
 void artifact_push_made(lua_State *L, LangCtx *c, const Artifact *a);
 void array_open(lua_State *L, LangCtx *c);

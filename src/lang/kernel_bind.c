@@ -102,6 +102,7 @@ static bool map_tensor(KernelCall *call, int p) {
   const void *mt = lua_topointer(L, -1);
   lua_pop(L, 1);
   if (mt == c->mt_array) {
+    if (call->over & KERNEL_MAP_STEPS) return false; /* the class says that it is none */
     const LArray *a = lua_touserdata(L, i);
     if (!a->data) LANG_FAIL(L, array_freed, call->k->core->func_name, call->args[p].name);
     set_tensor(&call->args[p], a->dtype, a->rank, a->shape);
@@ -134,7 +135,7 @@ static void map_args(KernelCall *call) {
 }
 
 /* Option of the command line, of the kernel, environment; the machine is asked once per context. */
-static void resolve_target(KernelCall *call) {
+void kernel_target(KernelCall *call) {
   LangCtx *c = call->c;
   FwRequest *r = &call->r;
   const char *name = c->target ? c->target : call->k->core->target;
@@ -166,7 +167,8 @@ void kernel_request(KernelCall *call) {
   r->nopts = call->k->nopts;
   r->legacy = core->mode == MODE_LEGACY;
   r->call_target = core->mode == MODE_TORCHXLA ? EMIT_TARGET_TORCH : EMIT_TARGET_NATIVE;
-  resolve_target(call);
+  kernel_target(call);
+  if (call->over & KERNEL_MAP_STEPS) class_map(call);
   capture_begin(call->L, call->c, core->dir);
   kernel_push_function(call->L, call->kernel);
   capture_add(call->L, call->c, lua_gettop(call->L));
@@ -175,4 +177,5 @@ void kernel_request(KernelCall *call) {
   const Text *bytes = capture_bytes(call->c);
   r->captured = bytes->data;
   r->ncaptured = bytes->len;
+  if (call->over) r->captured = lua_pushlstring(call->L, bytes->data, bytes->len); /* a step may make requests itself */
 }

@@ -24,23 +24,43 @@ static void check_nesting(lua_State *L, const LangCtx *c, const LKernel *k) {
   for (int level = 0; c->trace && lua_getstack(L, level, &ar); level++) {
     lua_getinfo(L, "f", &ar);
     lua_CFunction f = lua_tocfunction(L, -1);
-    n += f == kernel_call || f == kernel_simulate || f == kernel_specialize || f == kernel_dump_config;
+    n += f == kernel_call || f == kernel_simulate || f == kernel_specialize || f == kernel_dump_config ||
+         f == step_dump_config_with_boundargs || f == step_call || f == step_inline_function;
     lua_pop(L, 1);
   }
   if (n > MOST) LANG_HERE(L, kernel_nesting, k->core->func_name, MOST);
 }
 
-/* Binds and classifies. args: room for KERNEL_FAST_ARGS, on the caller's C stack. */
-static void begin(lua_State *L, KernelCall *call, FwArg *args) {
+static LKernel *open_call(lua_State *L, KernelCall *call) {
   LangCtx *c = lang_upctx(L);
   LKernel *k = self(L, c);
   diag_clear(&c->diag); /* an error of memory inside lang_raise leaves one filled */
-  *call =
-      (KernelCall){.c = c, .k = k, .L = L, .kernel = 1, .first = 2, .args = args, .array = -1, .decl = -1, .tile = -1};
+  *call = (KernelCall){.c = c, .k = k, .L = L, .kernel = 1, .first = 2, .array = -1, .decl = -1, .tile = -1};
   check_nesting(L, c, k);
-  kernel_bind(L, c, k, 1);
-  if (k->core->nparams > KERNEL_FAST_ARGS)
-    call->args = lua_newuserdatauv(L, (size_t)k->core->nparams * sizeof *args, 0);
+  if (k->core->custom) call->over = class_overrides(L, c, 1);
+  return k;
+}
+
+static void take_args(KernelCall *call, FwArg *args) {
+  int n = call->k->core->nparams;
+  call->args = n > KERNEL_FAST_ARGS ? lua_newuserdatauv(call->L, (size_t)n * sizeof *args, 0) : args;
+}
+
+void kernel_begin(lua_State *L, KernelCall *call, FwArg *args) {
+  LKernel *k = open_call(L, call);
+  if (kernel_overrides(call, STEP_bind_arguments)) {
+    class_bind(call);
+  } else {
+    kernel_bind(L, call->c, k, 1);
+  }
+  take_args(call, args);
+}
+
+void kernel_begin_bound(lua_State *L, KernelCall *call, FwArg *args) {
+  const LKernel *k = open_call(L, call);
+  call->first = lua_gettop(L) + 1;
+  bound_spread(L, k->core, 2, "this step");
+  take_args(call, args);
 }
 
 static const char *param(const KernelCall *call, int p) { return call->k->core->params[p]; }
@@ -65,11 +85,11 @@ static bool is_yield(lua_State *L) {
 static const Artifact *specialize(KernelCall *call) {
   LangCtx *c = call->c;
   const KernelCore *core = call->k->core;
-  static const FwPipeline defaults = {.specialize_and_call = drive_specialize};
-  FwPipeline pipeline = defaults;
-  pipeline.ud = call;
+  FwPipeline pipeline = {.ud = call, .specialize_and_call = drive_specialize};
   if (core->mode == MODE_TRACE) LANG_FAIL(call->L, kernel_outside, core->func_name);
-  luaL_checkstack(call->L, core->nparams + 16, "kernel arguments"); /* drive_specialize may not raise */
+  luaL_checkstack(call->L, core->nparams + 32, "kernel arguments"); /* drive_specialize may not raise */
+  if (call->over) class_pipeline(call, &pipeline);
+  call->k->core->recompiled = false;
   const Artifact *a = fw_specialize(core->enable_cache ? core->cache : NULL, &pipeline, &call->r, c->alloc, &c->diag);
   if (call->raised) {
     diag_clear(&c->diag);
@@ -81,34 +101,69 @@ static const Artifact *specialize(KernelCall *call) {
   return a;
 }
 
-static const Artifact *specialize_at(lua_State *L) {
-  KernelCall call;
-  FwArg args[KERNEL_FAST_ARGS];
-  begin(L, &call, args);
-  kernel_request(&call);
-  check_mix(&call);
-  return specialize(&call);
+/* ---- dump_config_with_boundargs and what is made of it ----------------------------------------------------------- */
+
+static int push_record(KernelCall *call, const Artifact *a) {
+  lua_State *L = call->L;
+  int made = lua_gettop(L);
+  lua_pushlstring(L, a->backend_config, a->backend_config_len);
+  lang_push_names(L, a->input_names, a->ninputs);
+  lang_push_names(L, a->output_names, a->noutputs);
+  lua_pushvalue(L, made);
+  class_push_result(call, a);
+  return 4;
 }
 
-int kernel_specialize(lua_State *L) {
-  specialize_at(L);
-  return 1;
+/* Leaves backend_config, input_names, output_names and the result of the bound call on the stack. */
+static int dump(KernelCall *call, bool requested) {
+  lua_State *L = call->L;
+  if (kernel_overrides(call, STEP_dump_config_with_boundargs)) {
+    class_push_method(L, call->kernel, STEP_dump_config_with_boundargs);
+    bound_push(L, call->k->core, call->first);
+    lua_call(L, 2, 4);
+    return 4;
+  }
+  if (!requested) kernel_request(call);
+  check_mix(call);
+  return push_record(call, specialize(call));
+}
+
+int step_dump_config_with_boundargs(lua_State *L) {
+  KernelCall call;
+  FwArg args[KERNEL_FAST_ARGS];
+  lua_settop(L, 2);
+  kernel_begin_bound(L, &call, args);
+  kernel_request(&call);
+  check_mix(&call);
+  return push_record(&call, specialize(&call));
 }
 
 int kernel_dump_config(lua_State *L) {
-  const Artifact *a = specialize_at(L);
-  lua_pushlstring(L, a->backend_config, a->backend_config_len);
-  lua_createtable(L, (int)a->ninputs, 0);
-  for (uint32_t i = 0; i < a->ninputs; i++) {
-    lua_pushstring(L, a->input_names[i]);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
-  lua_createtable(L, (int)a->noutputs, 0);
-  for (uint32_t i = 0; i < a->noutputs; i++) {
-    lua_pushstring(L, a->output_names[i]);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
+  KernelCall call;
+  FwArg args[KERNEL_FAST_ARGS];
+  kernel_begin(L, &call, args);
+  dump(&call, false);
+  lua_pop(L, 1);
   return 3;
+}
+
+/* The record of a call: the artifact, or what a class makes of it. */
+static int record(KernelCall *call, bool requested) {
+  if (call->over) {
+    dump(call, requested);
+    return 1;
+  }
+  if (!requested) kernel_request(call);
+  check_mix(call);
+  specialize(call);
+  return 1;
+}
+
+int kernel_specialize(lua_State *L) {
+  KernelCall call;
+  FwArg args[KERNEL_FAST_ARGS];
+  kernel_begin(L, &call, args);
+  return record(&call, false);
 }
 
 /* Pushes the arrays that are operands, in operand order, and returns the index of the first. In a legacy kernel some
@@ -157,7 +212,7 @@ static int run(KernelCall *call) {
 int kernel_simulate(lua_State *L) {
   KernelCall call;
   FwArg args[KERNEL_FAST_ARGS];
-  begin(L, &call, args);
+  kernel_begin(L, &call, args);
   kernel_request(&call);
   return run(&call);
 }
@@ -172,16 +227,46 @@ static bool is_inlined(KernelCall *call) {
   return true;
 }
 
-int kernel_call(lua_State *L) {
+static int inline_function(KernelCall *call) {
+  lua_State *L = call->L;
+  if (!kernel_overrides(call, STEP_inline_function)) return drive_inline(call);
+  int top = lua_gettop(L), n = call->k->core->nparams;
+  class_push_method(L, call->kernel, STEP_inline_function);
+  for (int p = 0; p < n; p++) lua_pushvalue(L, call->first + p);
+  lua_call(L, n + 1, LUA_MULTRET);
+  return lua_gettop(L) - top;
+}
+
+int step_inline_function(lua_State *L) {
   KernelCall call;
   FwArg args[KERNEL_FAST_ARGS];
-  begin(L, &call, args);
-  if (is_inlined(&call)) return drive_inline(&call);
-  kernel_request(&call);
-  KernelMode mode = call.k->core->mode;
-  bool record = mode == MODE_JAX || mode == MODE_TORCHXLA || (mode != MODE_SIMULATION && call.decl >= 0);
-  if (!record) return run(&call);
-  check_mix(&call);
-  specialize(&call);
-  return 1;
+  lang_need_trace(L, lang_upctx(L), "inline_function");
+  kernel_begin(L, &call, args);
+  return drive_inline(&call);
+}
+
+static int call_kernel(KernelCall *call) {
+  if (is_inlined(call)) return inline_function(call);
+  KernelMode mode = call->k->core->mode;
+  if (mode == MODE_JAX || mode == MODE_TORCHXLA || mode == MODE_FRAMEWORK) return record(call, false);
+  kernel_request(call);
+  return mode != MODE_SIMULATION && call->decl >= 0 ? record(call, true) : run(call);
+}
+
+int step_call(lua_State *L) {
+  KernelCall call;
+  FwArg args[KERNEL_FAST_ARGS];
+  kernel_begin(L, &call, args);
+  return call_kernel(&call);
+}
+
+int kernel_call(lua_State *L) {
+  LangCtx *c = lang_upctx(L);
+  const LKernel *k = self(L, c);
+  if (!k->core->custom || !(class_overrides(L, c, 1) >> STEP_call & 1)) return step_call(L);
+  class_push_method(L, 1, STEP_call);
+  lua_pop(L, 1);
+  lua_insert(L, 1); /* the method, then the kernel, then the arguments */
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
 }

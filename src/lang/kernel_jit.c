@@ -9,13 +9,13 @@ static const char core_name[] = "nki.kernel_core";
 
 static int l_free_core(lua_State *L) {
   KernelCore *core = lua_touserdata(L, 1);
-  fw_cache_free(core->cache);
+  if (!core->lent) fw_cache_free(core->cache);
   arena_free(&core->arena);
   return 0;
 }
 
 static KernelCore *push_core(lua_State *L, LangCtx *c) {
-  KernelCore *core = lua_newuserdatauv(L, sizeof *core, 1);
+  KernelCore *core = lua_newuserdatauv(L, sizeof *core, CORE_VALUES);
   memset(core, 0, sizeof *core);
   arena_init(&core->arena, c->alloc);
   if (luaL_newmetatable(L, core_name)) {
@@ -96,18 +96,21 @@ static void set_name(lua_State *L, LangCtx *c, KernelCore *core, int i) {
   core->func_name = keep(L, c, core, name);
 }
 
-static void set_mode(lua_State *L, KernelCore *core, int i) {
-  static const char *const names[] = {"auto", "simulation", "jax", "torchxla", "legacy", NULL};
-  static const KernelMode modes[] = {MODE_AUTO, MODE_SIMULATION, MODE_JAX, MODE_TORCHXLA, MODE_LEGACY};
+static const char *const mode_names[] = {"auto",      "simulation", "jax",       "torchxla", "legacy",
+                                         "framework", "benchmark",  "baremetal", NULL};
+enum { OF_CLASSES = 5, IN_LUA = 6 }; /* from here on: no mode of nki.jit; a class in Lua */
+static const KernelMode modes[] = {MODE_AUTO, MODE_SIMULATION, MODE_JAX, MODE_TORCHXLA, MODE_LEGACY, MODE_FRAMEWORK};
+
+static int find_mode(lua_State *L, int i) {
   const char *name = check_string(L, i, "mode");
   char text[160];
-  for (int k = 0; names[k]; k++)
-    if (strcmp(names[k], name) == 0) {
-      core->mode = modes[k];
-      return;
-    }
-  snprintf(text, sizeof text, "no mode '%.40s'; modes are auto, simulation, jax, torchxla, legacy", name);
+  int k = 0;
+  while (mode_names[k] && (k == OF_CLASSES || strcmp(mode_names[k], name) != 0)) k++;
+  if (mode_names[k]) return k;
+  snprintf(text, sizeof text,
+           "no mode '%.40s'; modes are auto, simulation, jax, torchxla, legacy, benchmark, baremetal", name);
   LANG_FAIL(L, kernel_option, text);
+  return 0;
 }
 
 /* A positive integer, or one that is spread over physical cores. */
@@ -132,6 +135,17 @@ void kernel_check_grid(lua_State *L, const char *name, int i, LKernel *k) {
   }
   if (!ok) LANG_FAIL(L, kernel_grid, name, lang_describe(L, i, got, sizeof got));
   k->ngrid = (int)n;
+}
+
+void kernel_push_grid(lua_State *L, const LKernel *k) {
+  lua_createtable(L, k->ngrid, 0);
+  for (int i = 0; i < k->ngrid; i++) {
+    if (k->cores[i].count)
+      lang_push_cores(L, k->grid[i], k->cores[i]);
+    else
+      lua_pushinteger(L, k->grid[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
 }
 
 static int compare_opts(const void *a, const void *b) {
@@ -220,6 +234,7 @@ static void read_cache(lua_State *L, KernelCore *core) {
   int64_t size;
   if (!lang_to_int(L, P_cache_size, &size) || size < 1)
     LANG_FAIL(L, kernel_option, "cache_size must be a positive integer");
+  core->cache_size = size;
   fw_cache_limit(core->cache, size);
 }
 
@@ -244,7 +259,7 @@ static void make_kernel(lua_State *L, LangCtx *c) {
   lua_setiuservalue(L, -2, 1);
   lua_setiuservalue(L, self, 1);
   if (!lua_isnil(L, P_func_name)) set_name(L, c, core, P_func_name);
-  if (!lua_isnil(L, P_mode)) set_mode(L, core, P_mode);
+  if (!lua_isnil(L, P_mode)) core->mode = modes[find_mode(L, P_mode)];
   if (!lua_isnil(L, P_grid)) kernel_check_grid(L, core->func_name, P_grid, k);
   read_cache(L, core);
   read_target(L, c, core);
@@ -268,12 +283,31 @@ static int l_decorate(lua_State *L) {
   return 1;
 }
 
-int kernel_jit(lua_State *L) {
-  static const char *const names[] = {"fn",   "mode",      "grid", "func_name", "enable_cache", "platform_target",
-                                      "opts", "cache_size"};
+static const char *const option_names[] = {"fn",   "mode",      "grid", "func_name", "enable_cache", "platform_target",
+                                           "opts", "cache_size"};
+
+static void bind_options(lua_State *L) {
   static const bool required[P_count] = {false};
   static const BindSpec spec = {
-      .func = "nki.jit", .names = names, .required = required, .n = P_count, .list_mask = 1u << (P_grid - 1)};
+      .func = "nki.jit", .names = option_names, .required = required, .n = P_count, .list_mask = 1u << (P_grid - 1)};
+  lang_bind(L, &spec);
+  if (!lua_isfunction(L, P_fn)) LANG_FAIL(L, kernel_function, "the first argument must be the kernel function");
+}
+
+/* A mode that is a class in Lua: nki.BenchmarkKernel(fn, options). */
+static int jit_by_class(lua_State *L, LangCtx *c, int mode) {
+  class_push(L, c, strcmp(mode_names[mode], "benchmark") == 0 ? "BenchmarkKernel" : "BaremetalKernel");
+  lua_pushvalue(L, P_fn);
+  lua_newtable(L);
+  for (int i = P_mode + 1; i <= P_count; i++) {
+    lua_pushvalue(L, i);
+    lua_setfield(L, -2, option_names[i - 1]);
+  }
+  lua_call(L, 2, 1);
+  return 1;
+}
+
+int kernel_jit(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   if (lua_gettop(L) == 1 && lua_istable(L, 1)) {
     lua_pushvalue(L, lua_upvalueindex(1));
@@ -281,11 +315,155 @@ int kernel_jit(lua_State *L) {
     lua_pushcclosure(L, l_decorate, 2);
     return 1;
   }
-  lang_bind(L, &spec);
-  if (!lua_isfunction(L, P_fn)) LANG_FAIL(L, kernel_function, "the first argument must be the kernel function");
+  bind_options(L);
+  int mode = lua_isnil(L, P_mode) ? 0 : find_mode(L, P_mode);
+  if (mode >= IN_LUA) return jit_by_class(L, c, mode);
   make_kernel(L, c);
   return 1;
 }
+
+/* ---- classes ----------------------------------------------------------------------------------------------------- */
+
+/* (function, options) -> kernel. Upvalues: context, class or nil. */
+static int l_construct(lua_State *L) {
+  LangCtx *c = lang_upctx(L);
+  int class = lua_upvalueindex(2);
+  bind_options(L);
+  bool of_class = lua_istable(L, class);
+  if (of_class) {
+    if (!lua_isnil(L, P_mode)) LANG_FAIL(L, kernel_option, "the class of a kernel says its mode");
+    lua_getfield(L, class, "mode");
+    lua_replace(L, P_mode);
+  }
+  int mode = lua_isnil(L, P_mode)                                           ? 0
+             : strcmp(lua_tostring(L, P_mode), mode_names[OF_CLASSES]) == 0 ? OF_CLASSES
+                                                                            : find_mode(L, P_mode);
+  lua_pushnil(L);
+  lua_replace(L, P_mode);
+  make_kernel(L, c);
+  KernelCore *core = ((LKernel *)lua_touserdata(L, -1))->core;
+  core->mode = modes[mode];
+  if (!of_class) return 1;
+  lua_pushliteral(L, "native");
+  if (lua_rawget(L, class) != LUA_TNIL) return lua_pop(L, 1), 1; /* all that it does, C does */
+  lua_pop(L, 1);
+  core->custom = true;
+  lua_getiuservalue(L, -1, 1);
+  lua_pushvalue(L, class);
+  lua_setiuservalue(L, -2, CORE_CLASS);
+  lua_pop(L, 1);
+  return 1;
+}
+
+int kernel_new(lua_State *L) {
+  lua_settop(L, lua_isnoneornil(L, 3) ? 2 : 3);
+  if (!lua_istable(L, 1)) return luaL_typeerror(L, 1, "class");
+  lua_pushlightuserdata(L, lang_upctx(L));
+  lua_pushvalue(L, 1);
+  lua_pushcclosure(L, l_construct, 2);
+  lua_replace(L, 1);
+  lua_call(L, lua_gettop(L) - 1, 1);
+  return 1;
+}
+
+static void push_option(lua_State *L, const ConstValue *v) {
+  if (v->kind == CONST_BOOL) lua_pushboolean(L, v->b);
+  if (v->kind == CONST_INT) lua_pushinteger(L, v->i);
+  if (v->kind == CONST_FLOAT) lua_pushnumber(L, v->f);
+  if (v->kind == CONST_STRING) lua_pushlstring(L, v->s, v->len);
+}
+
+/* Pushes the options that would make the kernel again. */
+static void push_options(lua_State *L, const LKernel *k) {
+  const KernelCore *core = k->core;
+  lua_createtable(L, 0, P_count);
+  lua_pushstring(L, core->func_name);
+  lua_setfield(L, -2, "func_name");
+  lua_pushboolean(L, core->enable_cache);
+  lua_setfield(L, -2, "enable_cache");
+  lua_pushstring(L, core->target);
+  lua_setfield(L, -2, "platform_target");
+  lua_createtable(L, 0, (int)k->nopts);
+  for (uint32_t i = 0; i < k->nopts; i++) {
+    push_option(L, &k->opts[i].value);
+    lua_setfield(L, -2, k->opts[i].key);
+  }
+  lua_setfield(L, -2, "opts");
+  if (!k->ngrid) return;
+  kernel_push_grid(L, k);
+  lua_setfield(L, -2, "grid");
+}
+
+/* options(kernel): a table that makes it again. */
+int kernel_options(lua_State *L) {
+  const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
+  if (!k) return luaL_typeerror(L, 1, "nki kernel");
+  push_options(L, k);
+  return 1;
+}
+
+/* A copy keeps class, fields and cache; the cache is its own when it gets a size. */
+static void inherit(lua_State *L, int from, bool own_cache) {
+  LKernel *copy = lua_touserdata(L, -1);
+  KernelCore *core = copy->core;
+  const KernelCore *original = ((LKernel *)lua_touserdata(L, from))->core;
+  core->mode = original->mode;
+  core->custom = original->custom;
+  lua_getiuservalue(L, -1, 1);
+  lua_getiuservalue(L, from, 1);
+  for (int v = CORE_CLASS; v <= CORE_FIELDS; v++) {
+    lua_getiuservalue(L, -1, v);
+    lua_setiuservalue(L, -3, v);
+  }
+  if (!own_cache) {
+    if (original->lent) {
+      lua_getiuservalue(L, -1, CORE_LENDER);
+      lua_replace(L, -2);
+    }
+    fw_cache_free(core->cache);
+    core->cache = original->cache;
+    core->lent = true;
+    lua_setiuservalue(L, -2, CORE_LENDER);
+  }
+  lua_settop(L, lua_gettop(L) - (own_cache ? 2 : 1));
+}
+
+int kernel_replace(lua_State *L) {
+  LangCtx *c = lang_upctx(L);
+  const LKernel *k = lang_to_kernel(L, c, 1);
+  if (!k) return luaL_typeerror(L, 1, "nki kernel");
+  if (lua_isnoneornil(L, 2)) {
+    lua_settop(L, 1);
+    lua_newtable(L);
+  }
+  lua_settop(L, 2);
+  if (!lua_istable(L, 2)) LANG_FAIL(L, kernel_option, "replace takes a table of options");
+  bool own_cache = lua_getfield(L, 2, "cache_size") != LUA_TNIL;
+  lua_pop(L, 1);
+  push_options(L, k);
+  kernel_push_function(L, 1); /* 4: the function */
+  lua_pushnil(L);
+  while (lua_next(L, 2)) {
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    if (lua_type(L, -2) == LUA_TSTRING && strcmp(lua_tostring(L, -2), "func") == 0) {
+      lua_replace(L, 4);
+      lua_pop(L, 1);
+    } else {
+      lua_rawset(L, 3);
+    }
+  }
+  lua_pushlightuserdata(L, c);
+  lua_pushnil(L);
+  lua_pushcclosure(L, l_construct, 2);
+  lua_pushvalue(L, 4);
+  lua_pushvalue(L, 3);
+  lua_call(L, 2, 1);
+  inherit(L, 1, own_cache);
+  return 1;
+}
+
+/* ---- helpers ----------------------------------------------------------------------------------------------------- */
 
 /* nki.trace(fn): a helper that is only called inside a kernel and may take tiles from any memory. */
 int kernel_trace_helper(lua_State *L) {

@@ -18,6 +18,7 @@ typedef struct Drive {
   lua_State *L;     /* the thread that runs the body */
   const char *name; /* func_name */
   const char *dir;  /* folder of the script that defines the kernel: "" or ends in '/' */
+  bool kept;        /* the traceback of the error on its way up is kept already */
 } Drive;
 /* The C function whose callee is the kernel function: a frame whose function is this one is where a call chain ends. */
 int lang_drive_body(lua_State *L);
@@ -35,6 +36,7 @@ typedef struct LangCtx {
   atomic_int interrupt;
   const char *target; /* -t; NULL: resolve per specialization */
   bool strict;
+  SimProfile *profile;                              /* of the runs that happen, or NULL; set by measure.c */
   void (*write)(void *ud, const char *s, size_t n); /* print, device_print */
   void (*warn)(void *ud, const char *s, size_t n);  /* reports and warnings: standard error by default */
   void *io_ud;

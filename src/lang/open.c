@@ -64,7 +64,11 @@ static int l_embedded(lua_State *L) {
   lua_pushlightuserdata(L, lang_ctx(L));
   lua_pushcclosure(L, lang_fail_outside, 1);
   lua_call(L, 2, 1);
-  if (strncmp(row->name, "nki.kernels.", 12) != 0) capture_name_module(L, row->name, -1);
+  if (strncmp(row->name, "nki.kernels.", 12) != 0) {
+    capture_name_module(L, row->name, -1);
+  } else {
+    kernel_from_library(L, lang_ctx(L), row->name);
+  }
   return 1;
 }
 

@@ -47,6 +47,7 @@ static bool simulate(const HostRun *run, Diag *d) {
   if (!host_imprecise(&opt.imprecise, d) || !fw_check_logical_cores(run->a->module, d)) return false;
   SimReport report = {.count = 0};
   opt.alloc = c->alloc;
+  opt.profile = c->profile;
   opt.report = &report;
   text_init(&report.lines, c->alloc);
   bool ok = check_overlap(run, d) && sim_run(run->a->module, run->operands, run->outputs, &opt, d);

@@ -19,6 +19,21 @@ typedef struct SimReport {
   int64_t count; /* messages, also those beyond the first 100 that are not kept */
 } SimReport;
 
+/* Host time per instruction of a run: what the simulator took, not what a device would. Indexed as the module's
+   functions and their instructions are. */
+typedef struct SimInsTime {
+  int64_t calls, ns;
+} SimInsTime;
+typedef struct SimProfile {
+  Arena arena;
+  SimInsTime **func;
+  int64_t runs, ns; /* of whole runs */
+} SimProfile;
+bool sim_profile_init(SimProfile *p, Alloc alloc, const IrModule *m); /* false: no memory; free it in any case */
+void sim_profile_free(SimProfile *p);
+/* One row per instruction that ran, in program order, then the sums per operation; json: the same as one object. */
+bool sim_profile_render(const SimProfile *p, const IrModule *m, bool json, Text *out);
+
 typedef struct SimOptions {
   Alloc alloc;                 /* of everything the run needs; given back at its end */
   SimReport *report;           /* initialised by the caller; the run adds to it */
@@ -27,6 +42,7 @@ typedef struct SimOptions {
   const atomic_int *interrupt; /* nonzero: stop with ERR_interrupted; polled per instruction and per tile row block */
   void (*print)(void *ud, const char *s, size_t n); /* device_print and nothing else; never NULL */
   void *print_ud;
+  SimProfile *profile; /* NULL: nothing is measured */
 } SimOptions;
 
 /* operands: one per argument of the functions, never written (unless outputs[k].data == operands[i].data for an alias

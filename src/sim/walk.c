@@ -2,6 +2,7 @@
    device loops and index values. */
 #include <string.h>
 
+#include "clock.h"
 #include "exec.h"
 
 const char *sim_isa(void) { return vm_isa(); }
@@ -88,8 +89,24 @@ static bool blame(Sim *s) {
   return false;
 }
 
+/* Where the times of the running function go, or NULL. */
+static SimInsTime *times_of(const Sim *s) {
+  uint32_t i = 0;
+  if (!s->opt->profile) return NULL;
+  while (i < s->m->nfunc && s->m->func[i] != s->f) i++;
+  return i < s->m->nfunc ? s->opt->profile->func[i] : NULL;
+}
+
+/* Programs may run side by side. */
+static void add_time(SimInsTime *t, int64_t began) {
+  __atomic_add_fetch(&t->calls, 1, __ATOMIC_RELAXED);
+  __atomic_add_fetch(&t->ns, clock_ns() - began, __ATOMIC_RELAXED);
+}
+
 bool walk(Sim *s) {
   const IrFunc *f = s->f;
+  SimInsTime *times = times_of(s);
+  int64_t began = 0;
   for (uint32_t pc = 0; pc < f->nins;) {
     const IrIns *ins = f->ins[pc];
     uint32_t next = pc + 1;
@@ -100,7 +117,9 @@ bool walk(Sim *s) {
       return blame(s);
     }
     if (s->cancel && atomic_load_explicit(s->cancel, memory_order_relaxed)) return false;
+    if (times) began = clock_ns();
     if (!(ins->op < OP_count ? step(s, ins) : core(s, ins, &next)) || s->halted) return blame(s);
+    if (times) add_time(&times[pc], began);
     pc = next;
   }
   return true;
@@ -126,9 +145,14 @@ static bool run(Sim *s, const SimTensor *operands, SimTensor *outputs) {
 bool sim_run(const IrModule *m, const SimTensor *operands, SimTensor *outputs, const SimOptions *opt, Diag *d) {
   Sim s = {.m = m, .opt = opt, .report = opt->report, .d = d, .alloc = opt->alloc, .gen = chip_of(m->target)->gen};
   VmEnv env;
+  int64_t began = opt->profile ? clock_ns() : 0;
   vm_enter(&env);
   bool ok = run(&s, operands, outputs);
   vm_leave(&env);
+  if (opt->profile) {
+    opt->profile->runs++;
+    opt->profile->ns += clock_ns() - began;
+  }
   for (int k = 0; k < SCR_COUNT; k++) alloc_free(&s.alloc, s.scratch[k].p, s.scratch[k].size);
   if (ok && s.report->lines.oom) return DIAG0(d, nomem);
   return ok;

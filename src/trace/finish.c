@@ -67,11 +67,21 @@ static bool fill_module(Trace *t) {
   return name_outputs(t);
 }
 
-IrModule *tr_finish(Trace *t) {
+/* What a legacy kernel writes becomes outputs before anything looks at them. */
+static bool settle(Trace *t) {
   TrImpl *i = impl(t);
-  if (i->began || i->done != t->m->nprogram) return NK_BUG(t->d, "tr_finish before the last program ended"), NULL;
-  if (t->spec.legacy && !tr_legacy(t)) return NULL;
-  if (!check_returns(t) || !fill_module(t) || !ir_place(t->m, t->d) || !ir_verify(t->m, t->d)) return NULL;
+  if (i->began || i->done != t->m->nprogram) return NK_BUG(t->d, "a trace ends before its last program has");
+  if (t->spec.legacy && !i->settled && !tr_legacy(t)) return false;
+  i->settled = true;
+  return true;
+}
+
+bool tr_allocate_pending_tensors(Trace *t) { return settle(t) && ir_place(t->m, t->d); }
+
+bool tr_check_return(Trace *t) { return settle(t) && check_returns(t); }
+
+IrModule *tr_finish(Trace *t) {
+  if (!settle(t) || !fill_module(t) || !ir_verify(t->m, t->d)) return NULL;
   if (t->m->arena.oom) return tr_oom(t), NULL;
   IrModule *m = t->m;
   t->m = NULL;

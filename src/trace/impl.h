@@ -85,7 +85,7 @@ typedef struct TrImpl {
   uint32_t nown, capown;
   TrOut *outs; /* of the first program; later ones must agree */
   uint32_t nouts, capouts;
-  bool has_outs, returned, is_sequence;
+  bool has_outs, returned, is_sequence, settled;
   TrOut *mine; /* of this program */
   uint32_t nmine, capmine;
   uint32_t *program; /* function index of every finished program */

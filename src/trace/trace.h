@@ -83,7 +83,10 @@ int tr_open_loops(const Trace *t, TrOpen *out, int max); /* open traced loops, i
  */
 bool tr_return(Trace *t, const IrTile *const *outputs, uint32_t n, bool is_sequence);
 bool tr_end_program(Trace *t);
-/* After the last program: names outputs, allocate_pending_tensors (ir_place), verifies. The caller owns the module. */
+/* After the last program, in this order: places all tiles; checks that outputs are stored to and written operands
+   returned; names outputs, verifies. The caller owns the module. */
+bool tr_allocate_pending_tensors(Trace *t);
+bool tr_check_return(Trace *t);
 IrModule *tr_finish(Trace *t);
 /* Fills in the place of a failure (t->loc, its call chain, the iterations) and returns false. */
 bool tr_fail_here(Trace *t);

@@ -1,0 +1,270 @@
+-- The kernels that run on host arrays: NumpyKernel and what is made of it. There is no device here: what they measure
+-- is the time that the simulator takes on the host, and what only the closed compiler can make is refused. The chunk
+-- is given fail(id, message), the contents of nki and the primitives.
+local fail, _, _, nki, steps = ...
+
+local measured = "host time of the simulator"
+
+-- Splits options into those of this class, with their defaults, and those of nki.jit.
+local function split(who, options, own)
+  local mine, rest = {}, {}
+  if options ~= nil and type(options) ~= "table" then
+    fail("kernel_option", ("%s takes a kernel and a table of options"):format(who))
+  end
+  for name, value in pairs(own) do
+    mine[name] = value
+  end
+  for name, value in pairs(options or {}) do
+    if own[name] ~= nil or own.optional and own.optional[name] then
+      mine[name] = value
+    else
+      rest[name] = value
+    end
+  end
+  mine.optional = nil
+  return mine, rest
+end
+
+-- A kernel of a class from a function, or from a kernel that there is; fields become its own.
+local function make(c, kernel, fields, options)
+  local k
+  if type(kernel) == "userdata" then
+    local given = steps.options(kernel)
+    for name, value in pairs(options) do
+      given[name] = value
+    end
+    k = steps.new(c, kernel.func, given)
+  else
+    k = steps.new(c, kernel, options)
+  end
+  for name, value in pairs(fields) do
+    k[name] = value
+  end
+  return k
+end
+
+local function count(who, name, value, least)
+  if math.type(value) ~= "integer" or value < least then
+    local text = "%s: parameter '%s' is %s; it is an integer of at least %d"
+    fail("bind_value", text:format(who, name, tostring(value), least))
+  end
+end
+
+local function refuse(who, options, names)
+  for _, name in ipairs(names) do
+    if options[name] ~= nil then
+      fail("no_device", ("%s: %s asks for something that only neuronx-cc and a device make; leave it out"):format(who,
+        name))
+    end
+  end
+end
+
+-- The artifact of a call and copies of its operands, which a measured run may change.
+local function operands(self, ...)
+  local artifact = steps.specialize(self, ...)
+  local given, list = self:bind_arguments(...).arguments, {}
+  for i, name in ipairs(artifact.input_names) do
+    local a = given[name]
+    if steps.kind(a) ~= "array" then
+      local text = "kernel %s: '%s' has no data: a measurement needs arrays"
+      fail("kernel_decl_run", text:format(self.func_name, name))
+    end
+    list[i] = a:copy()
+  end
+  return artifact, list
+end
+
+local NumpyKernel = nki.class("NumpyKernel", nki.TraceKernel)
+NumpyKernel.mode = "simulation"
+local SimulateKernel = nki.class("SimulateKernel", NumpyKernel)
+
+-- ---- benchmark ------------------------------------------------------------------------------------------------------
+
+local BenchmarkKernel = nki.class("BenchmarkKernel", NumpyKernel)
+local files = {save_neff_name = true, save_trace_name = true, additional_compile_opt = true}
+
+function BenchmarkKernel:new(kernel, options)
+  local own, rest = split("nki.benchmark", options, {warmup = 10, iters = 100, optional = files})
+  count("nki.benchmark", "warmup", own.warmup, 0)
+  count("nki.benchmark", "iters", own.iters, 1)
+  refuse("nki.benchmark", own, {"save_neff_name", "save_trace_name", "additional_compile_opt"})
+  return make(self, kernel, own, rest)
+end
+
+-- Runs the kernel on copies of the arrays and leaves the times in benchmark_result. There is no other result.
+function BenchmarkKernel:call(...)
+  local artifact, list = operands(self, ...)
+  local samples = steps.measure(artifact, self.warmup, self.iters, table.unpack(list))
+  local latency = {samples = samples}
+  function latency.get_latency_percentile(first, second)
+    return steps.percentile(samples, second or first)
+  end
+  self.benchmark_result = {nc_latency = latency, warmup = self.warmup, iters = self.iters, time = measured}
+end
+
+-- ---- profile --------------------------------------------------------------------------------------------------------
+
+local ProfileKernel = nki.class("ProfileKernel", NumpyKernel)
+local profile_options = {working_directory = true, save_neff_name = true, save_trace_name = true,
+  additional_compile_opt = true}
+
+function ProfileKernel:new(kernel, options)
+  local own, rest = split("nki.profile", options, {overwrite = false, profile_nth = 1, optional = profile_options})
+  local folder = own.working_directory
+  if type(folder) ~= "string" or folder:sub(1, 1) ~= "/" then
+    fail("bind_value", ("nki.profile: parameter 'working_directory' is %s; an absolute path is required"):format(
+      tostring(folder)))
+  end
+  if type(own.overwrite) ~= "boolean" then
+    local text = "nki.profile: parameter 'overwrite' is %s; it is true or false"
+    fail("bind_value", text:format(tostring(own.overwrite)))
+  end
+  count("nki.profile", "profile_nth", own.profile_nth, 1)
+  refuse("nki.profile", own, {"save_neff_name", "save_trace_name", "additional_compile_opt"})
+  return make(self, kernel, own, rest)
+end
+
+local function profile_path(self)
+  return ("%s/%s.profile.json"):format(self.working_directory, (self.func_name:gsub("/", "_")))
+end
+
+-- Runs the kernel profile_nth times and writes where the time of the last run went.
+function ProfileKernel:call(...)
+  local artifact, list = operands(self, ...)
+  local path = profile_path(self)
+  local there = io.open(path, "rb")
+  if there then
+    there:close()
+    if not self.overwrite then
+      fail("profile_file", ("nki.profile: '%s' exists; overwrite = true replaces it"):format(path))
+    end
+  end
+  local json, text = steps.profile(artifact, self.profile_nth, nil, table.unpack(list))
+  local file, why = io.open(path, "wb")
+  if not file or not file:write(json) or not file:close() then
+    fail("profile_file", ("nki.profile: cannot write %s"):format(why or path))
+  end
+  self.profile_result = {file = path, text = text, json = json, time = measured}
+end
+
+-- ---- baremetal ------------------------------------------------------------------------------------------------------
+
+local BaremetalKernel = nki.class("BaremetalKernel", NumpyKernel)
+local device_options = {save_neff_name = true, save_trace_name = true, additional_compile_opt = true,
+  artifacts_dir = true}
+
+local function check_texts(own)
+  for name in pairs(device_options) do
+    if own[name] ~= nil and type(own[name]) ~= "string" then
+      fail("bind_kind", ("nki.baremetal: parameter '%s' must be a string, got %s"):format(name, type(own[name])))
+    end
+  end
+end
+
+function BaremetalKernel:new(kernel, options)
+  local own, rest = split("nki.baremetal", options, {dry_run = false, optional = device_options})
+  check_texts(own)
+  if own.save_trace_name and own.save_neff_name ~= "file.neff" then
+    fail("bind_value", "nki.baremetal: parameter 'save_trace_name' is given; it needs save_neff_name = \"file.neff\"")
+  end
+  local entries = own.artifacts_dir and steps.entries(own.artifacts_dir)
+  if entries and entries > 0 then
+    fail("bind_value", ("nki.baremetal: parameter 'artifacts_dir' is '%s', which is not empty"):format(
+      own.artifacts_dir))
+  end
+  return make(self, kernel, {dry_run = own.dry_run, device_options = own}, rest)
+end
+
+-- What a run on a device would execute and write: {text =, command =, files = {...}, missing = text or nil}.
+function BaremetalKernel:plan(...)
+  local artifact = steps.specialize(self, ...)
+  local o = self.device_options
+  local text, missing = steps.plan(artifact, o.artifacts_dir, o.save_neff_name, o.save_trace_name,
+    o.additional_compile_opt)
+  local plan = {text = text, command = text:match "^run ([^\n]*)", files = {}, missing = missing}
+  for file in text:gmatch "\nwrite ([^\n]*)" do
+    plan.files[#plan.files + 1] = file
+  end
+  return plan
+end
+
+function BaremetalKernel:call(...)
+  local plan = self:plan(...)
+  if self.dry_run then
+    return plan
+  end
+  local text = "kernel %s: a run on a device needs %s; nki.simulate runs it here, and dry_run = true shows what "
+    .. "would be executed"
+  fail("no_device", text:format(self.func_name, plan.missing or "nkilua to load a NEFF, which it does not do"))
+end
+
+-- ---- the public functions -------------------------------------------------------------------------------------------
+
+-- nki.benchmark(kernel, options), or nki.benchmark{options} to decorate.
+local function entry(c)
+  return function(kernel, options)
+    if options == nil and (kernel == nil or type(kernel) == "table") then
+      return function(f)
+        return c(f, kernel)
+      end
+    end
+    return c(kernel, options)
+  end
+end
+
+nki.NumpyKernel, nki.SimulateKernel, nki.BenchmarkKernel = NumpyKernel, SimulateKernel, BenchmarkKernel
+nki.ProfileKernel, nki.BaremetalKernel = ProfileKernel, BaremetalKernel
+nki.benchmark, nki.profile, nki.baremetal = entry(BenchmarkKernel), entry(ProfileKernel), entry(BaremetalKernel)
+
+-- ---- GenericKernel: the class is chosen at the call -----------------------------------------------------------------
+
+local GenericKernel = nki.class("GenericKernel", nki.Kernel)
+local class_of_mode = {jax = "JAXKernel", torchxla = "PyTorchXLAKernel", legacy = "LegacyFrameworkKernel",
+  simulation = "SimulateKernel", benchmark = "BenchmarkKernel", baremetal = "BaremetalKernel"}
+local frameworks = {}
+
+-- nki.register_framework(class): a subclass of FrameworkKernel whose tensors a GenericKernel shall know.
+function nki.register_framework(c)
+  if type(c) ~= "table" or type(c.is_framework_tensor) ~= "function" then
+    fail("kernel_option", "nki.jit: nki.register_framework takes a subclass of FrameworkKernel")
+  end
+  frameworks[#frameworks + 1] = c
+end
+
+function GenericKernel:new(kernel, options)
+  local own, rest = split("nki.GenericKernel", options, {mode = "auto"})
+  if own.mode ~= "auto" and not class_of_mode[own.mode] then
+    fail("kernel_option", ("nki.jit: no mode '%s'"):format(tostring(own.mode)))
+  end
+  return make(self, kernel, {requested = own.mode, made = {}}, rest)
+end
+
+-- compute_mode: the class that a call with these arguments goes to.
+function GenericKernel:resolve(...)
+  if self.requested ~= "auto" then
+    return nki[class_of_mode[self.requested]]
+  end
+  local b, arrays = self:bind_arguments(...), false
+  for _, name in ipairs(b.names) do
+    local value = b.arguments[name]
+    for _, c in ipairs(frameworks) do
+      if c.is_framework_tensor(self, value) then
+        return c
+      end
+    end
+    arrays = arrays or steps.kind(value) == "array"
+  end
+  return arrays and nki.SimulateKernel or nki.UnifiedKernel
+end
+
+function GenericKernel:call(...)
+  local c = self:resolve(...)
+  local k = self.made[c]
+  if not k then
+    k = c(self.func, steps.options(self))
+    self.made[c] = k
+  end
+  return k(...)
+end
+
+nki.GenericKernel = GenericKernel

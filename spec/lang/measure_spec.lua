@@ -1,0 +1,181 @@
+-- measure_spec: nki.benchmark, nki.profile, nki.baremetal and the modes of nki.jit that they are.
+local nki, nl = require "nki", require "nki.language"
+local nd = require "nki.ndarray"
+local raises = require "spec.support.raises"
+local build = require "spec.support.build"
+
+local function doubled(a)
+  nl.store(a, nl.load(a) * 2)
+  return a
+end
+
+local function silent(a)
+  local out = nl.ndarray(a.shape, a.dtype, {buffer = nl.shared_hbm})
+  nl.store(out, nl.load(a))
+  return out
+end
+
+local x = nd.array({{1, 2, 3}})
+
+local function folder()
+  local name = os.tmpname()
+  os.remove(name)
+  assert(os.execute("mkdir " .. name))
+  finally(function()
+    os.execute("rm -r " .. name)
+  end)
+  return name
+end
+
+describe("nki.benchmark", function()
+  it("gives latency percentiles in microseconds, of the host", function()
+    local k = nki.benchmark(doubled, {warmup = 1, iters = 12})
+    assert.is_nil(k(x))
+    local r = k.benchmark_result
+    assert.equal("host time of the simulator", r.time)
+    assert.equal(12, #r.nc_latency.samples)
+    local last = 0
+    for _, p in ipairs{0, 1, 10, 25, 50, 90, 99, 100} do
+      local us = r.nc_latency.get_latency_percentile(p)
+      assert.is_true(us >= last and us < 1e7)
+      assert.equal(us, r.nc_latency:get_latency_percentile(p))
+      last = us
+    end
+    assert.equal(r.nc_latency.samples[1], r.nc_latency.get_latency_percentile(0))
+    assert.equal(r.nc_latency.samples[12], r.nc_latency.get_latency_percentile(100))
+    assert.equal((r.nc_latency.samples[6] + r.nc_latency.samples[7]) / 2, r.nc_latency.get_latency_percentile(50))
+    raises("err_bind_value", "'percentile' is 42", function()
+      r.nc_latency.get_latency_percentile(42)
+    end)
+  end)
+
+  it("runs on copies: what a kernel writes in place stays as it was", function()
+    nki.benchmark(doubled, {warmup = 3, iters = 2})(x)
+    assert.equal(1.0, x:get(0, 0))
+  end)
+
+  it("runs warmup + iters times and traces once", function()
+    local lines = {}
+    local k = nki.benchmark(function(a)
+      lines[#lines + 1] = "traced"
+      return silent(a)
+    end, {warmup = 0, iters = 1})
+    k(x)
+    assert.equal(1, #lines)
+    assert.equal(1, #k.benchmark_result.nc_latency.samples)
+  end)
+
+  it("is a decorator, a wrapper of a kernel, and a mode of nki.jit", function()
+    local given = nki.jit(silent, {func_name = "mine", opts = {level = 3}})
+    for _, k in ipairs{nki.benchmark{iters = 2}(silent), nki.benchmark(given), nki.jit(silent, {mode = "benchmark"})} do
+      assert.is_true(k:is_a(nki.BenchmarkKernel))
+      k(x)
+      assert.is_true(k.benchmark_result.nc_latency.get_latency_percentile(99) > 0)
+    end
+    assert.equal("mine", nki.benchmark(given).func_name)
+    assert.equal(3, nki.benchmark(given):specialize(x).config.opts.level)
+  end)
+
+  it("refuses what it cannot do", function()
+    raises("err_no_device", "save_neff_name asks for something", function()
+      nki.benchmark(silent, {save_neff_name = "file.neff"})
+    end)
+    raises("err_bind_value", "'iters' is 0", function()
+      nki.benchmark(silent, {iters = 0})
+    end)
+    raises("err_bind_unknown", "iterations", function()
+      nki.benchmark(silent, {iterations = 5})
+    end)
+    raises("err_kernel_decl_run", "a measurement needs arrays", function()
+      nki.benchmark(silent)(nki.decl({1, 1}, "float32"))
+    end)
+  end)
+
+  it("says once what a run has to say, and later runs speak again", function()
+    local r = build.run{"-e", [[
+      local nki, nl, nd = require "nki", require "nki.language", require "nki.ndarray"
+      local function half(a)
+        local out = nl.ndarray(a.shape, a.dtype, {buffer = nl.shared_hbm})
+        nl.store(out[nl.ds(0, 1)], nl.load(a[nl.ds(0, 1)]))
+        return out
+      end
+      local x = nd.zeros({2, 2}, "float32")
+      nki.benchmark(half, {warmup = 5, iters = 5})(x)
+      nki.jit(half)(x)]]}
+    assert.equal(0, r.code)
+    local _, n = r.err:gsub("never written", "")
+    assert.equal(2, n)
+  end)
+end)
+
+describe("nki.profile", function()
+  it("writes where the time went, by instruction", function()
+    local dir = folder()
+    local k = nki.profile(silent, {working_directory = dir, func_name = "k", profile_nth = 3})
+    k(x)
+    local r = k.profile_result
+    assert.equal(dir .. "/k.profile.json", r.file)
+    local file = assert(io.open(r.file, "rb"))
+    assert.equal(r.json, file:read("a"))
+    file:close()
+    assert.truthy(r.json:find('"time":"host time of the simulator","runs":1,', 1, true))
+    assert.truthy(r.json:find('"instruction":"dma_copy","file":"measure_spec.lua","line":14,"calls":1', 1, true))
+    assert.truthy(r.text:find("nisa.dma_copy  measure_spec.lua:14", 1, true))
+  end)
+
+  it("writes over a file only when it is told to", function()
+    local dir = folder()
+    nki.profile(silent, {working_directory = dir})(x)
+    raises("err_profile_file", "exists; overwrite = true replaces it", function()
+      nki.profile(silent, {working_directory = dir})(x)
+    end)
+    nki.profile(silent, {working_directory = dir, overwrite = true})(x)
+    raises("err_profile_file", "cannot write", function()
+      nki.profile(silent, {working_directory = dir .. "/none"})(x)
+    end)
+  end)
+
+  it("needs an absolute folder and refuses what it cannot do", function()
+    raises("err_bind_value", "an absolute path is required", function()
+      nki.profile(silent, {working_directory = "here"})
+    end)
+    raises("err_bind_value", "'profile_nth' is 0", function()
+      nki.profile(silent, {working_directory = "/tmp", profile_nth = 0})
+    end)
+    raises("err_no_device", "save_trace_name asks for something", function()
+      nki.profile(silent, {working_directory = "/tmp", save_trace_name = "profile.ntff"})
+    end)
+  end)
+end)
+
+describe("nki.baremetal", function()
+  it("says what is missing on this machine", function()
+    local e = raises("err_no_device", "neuronx-cc", function()
+      nki.baremetal(silent)(x)
+    end)
+    assert.truthy(e.message:find("libnrt", 1, true))
+    assert.is_false(pcall(nki.jit(silent, {mode = "baremetal"}), x))
+  end)
+
+  it("shows with dry_run what it would execute and write", function()
+    local plan = nki.baremetal(silent, {func_name = "it's", platform_target = "trn2", dry_run = true,
+      artifacts_dir = "out", save_neff_name = "file.neff", save_trace_name = "profile.ntff",
+      additional_compile_opt = "-O1"})(x)
+    assert.equal("neuronx-cc compile --framework XLA --target trn2 --output out/file.neff -O1 'out/it'\\''s.hlo.pb'",
+      plan.command)
+    assert.same({"'out/it'\\''s.hlo.pb'", "out/file.neff", "out/profile.ntff"}, plan.files)
+    assert.truthy(plan.missing:find("neuronx-cc", 1, true))
+  end)
+
+  it("has rules for its options", function()
+    raises("err_bind_value", "it needs save_neff_name", function()
+      nki.baremetal(silent, {save_trace_name = "profile.ntff"})
+    end)
+    raises("err_bind_value", "which is not empty", function()
+      nki.baremetal(silent, {artifacts_dir = "spec"})
+    end)
+    raises("err_bind_kind", "'save_neff_name' must be a string", function()
+      nki.baremetal(silent, {save_neff_name = 1})
+    end)
+  end)
+end)

@@ -1,0 +1,207 @@
+-- section_2_spec: from nki.jit to the traced program: specialize_and_call, the grid, the nodes, the target.
+local nki, nl = require "nki", require "nki.language"
+local nd = require "nki.ndarray"
+local build = require "spec.support.build"
+local raises = require "spec.support.raises"
+
+local d = nki.decl({2, 2}, "float32")
+
+local function copy(a)
+  local out = nl.ndarray(a.shape, a.dtype, {buffer = nl.shared_hbm})
+  nl.store(out, nl.load(a))
+  return out
+end
+
+describe("section 2.1: the decorator", function()
+  it("trace is a decorator factory: what it returns binds and traces at every call", function()
+    local k = nki.TraceKernel(copy, {func_name = "k"})
+    local traced = k:trace()
+    local kernel_return, has_collectives = traced(d)
+    assert.equal("trace of k (1 operands, 1 outputs)", tostring(kernel_return))
+    assert.is_false(has_collectives)
+    assert.equal(kernel_return.ir, traced{a = d}.ir)
+    assert.equal("trace of k (2 operands, 1 outputs)", tostring((k:trace(function(a, b)
+      nl.store(b, nl.load(a))
+      return b
+    end)(d, d))))
+  end)
+
+  it("a kernel knows its function, name, grid, signature and options", function()
+    local k = nki.jit(copy, {grid = 2, opts = {level = 1}})
+    assert.equal(copy, k.func)
+    assert.equal("section_2_spec", k.func_name)
+    assert.same({2}, k.grid)
+    assert.same({"a"}, k.params)
+    assert.equal("unnamed", nki.jit(load("return function() end")()).func_name)
+  end)
+end)
+
+describe("section 2.2: specialize_and_call", function()
+  it("runs the body under a trace and returns the trace and has_collectives", function()
+    local k = nki.jit(copy)
+    local kernel_return, has_collectives = k:specialize_and_call(k:bind_arguments(d))
+    assert.same({"output_0"}, kernel_return.output_names)
+    assert.same({"a"}, kernel_return.input_names)
+    assert.equal(has_collectives, kernel_return.has_collectives)
+  end)
+
+  it("specialize copies the kernel and replaces options", function()
+    local k = nki.jit(copy, {opts = {level = 1}})
+    assert.equal(5, k:replace{opts = {level = 5}}:specialize(d).config.opts.level)
+    assert.equal(1, k:copy_kernel():specialize(d).config.opts.level)
+  end)
+
+  it("an unchanged body is not traced again", function()
+    local k = nki.jit(copy)
+    k:specialize(d)
+    assert.is_true(k.recompiled)
+    k:specialize(d)
+    assert.is_false(k.recompiled)
+    local again = k:replace{func = copy}
+    again:specialize(d)
+    assert.is_false(again.recompiled)
+  end)
+end)
+
+describe("section 2.3: expand_kernel_with_ctx", function()
+  it("checks the grid, runs the body once per program, places tensors, checks the return, in this order", function()
+    local log = {}
+    local Logged = nki.class("Logged", nki.UnifiedKernel)
+    for _, name in ipairs{"check_grid", "expand_kernel_with_ctx", "call_impl", "allocate_pending_tensors",
+      "check_return"} do
+      Logged[name] = function(self, ...)
+        log[#log + 1] = name
+        return nki.UnifiedKernel[name](self, ...)
+      end
+    end
+    Logged(copy)[2]:specialize(d)
+    assert.same({"check_grid", "expand_kernel_with_ctx", "call_impl", "call_impl", "allocate_pending_tensors",
+      "check_return"}, log)
+  end)
+
+  it("NKIFinalizeException ends the body from wherever it is raised", function()
+    local function deep(out)
+      error(nki.NKIFinalizeException(out))
+    end
+    local k = nki.jit(function(a)
+      deep(copy(a))
+      error("not reached")
+    end)
+    assert.equal(5.0, k[2](nd.array({{5}})):get(0, 0))
+    local two = nki.jit(function(a)
+      for _ in nl.affine_range(3) do
+        error(nki.NKIFinalizeException(copy(a), copy(a)))
+      end
+    end)
+    assert.is_true(two:specialize(d).result_is_sequence)
+  end)
+
+  it("a kernel called inside a kernel is inlined", function()
+    local inner = nki.jit(copy)
+    local outer = nki.jit(function(a)
+      return inner(a)
+    end, {func_name = "k"})
+    assert.equal(4.0, outer(nd.array({{4}})):get(0, 0))
+    assert.equal(0, inner:cache_info().misses)
+  end)
+
+  it("a nested kernel has no grid of its own", function()
+    local inner = nki.jit(copy)
+    raises("err_nested_kernel_with_spmd_grid", "is called with a grid inside another kernel", function()
+      nki.jit(function(a)
+        return inner[2](a)
+      end)(d)
+    end)
+  end)
+end)
+
+describe("section 2.4: insert_nki_kernel", function()
+  it("makes an ExternalNativeNkiKernel of a kernel of the user's, with the IR in it", function()
+    local k = nki.jit(copy, {func_name = "k"})
+    local node = nki.insert_nki_kernel(k, d)
+    assert.equal(nki.ExternalNativeNkiKernel, getmetatable(node))
+    assert.equal("ExternalNativeNkiKernel k(a)", tostring(node))
+    assert.equal(k:specialize(d).ir, node.serialize_ir_string)
+    assert.equal(d, node.operands[1].value)
+    assert.equal(d.shape, node.results[1].shape)
+  end)
+
+  it("makes an InternalMaterializedNkiKernel of one of the kernel library", function()
+    local k = require "nki.kernels.rotary_embedding"
+    assert.equal("nki.kernels.rotary_embedding", k.library)
+    local half = nki.decl({4, 8}, "float32")
+    local node = nki.insert_nki_kernel(k, nki.decl({4, 16}, "float32"), half, half)
+    assert.equal(nki.InternalMaterializedNkiKernel, getmetatable(node))
+    assert.equal("InternalMaterializedNkiKernel rotary_embedding(x, cos, sin)", tostring(node))
+    assert.is_nil(nki.jit(copy).library)
+  end)
+
+  it("binds the operands of the running kernel, inside one", function()
+    local inner, seen = nki.jit(copy, {func_name = "inner"}), nil
+    local outer = nki.jit(function(a)
+      local node = nki.insert_nki_kernel(inner, a)
+      seen = tostring(node)
+      return node.results[1]
+    end)
+    assert.equal(7.0, outer(nd.array({{7}})):get(0, 0))
+    assert.equal("ExternalNativeNkiKernel inner(a)", seen)
+  end)
+
+  it("refuses operands and results elsewhere than in shared_hbm, in these words", function()
+    local words = "The input and output tensor of a NKI kernel must be in shared_hbm address space"
+    local inner = nki.jit(copy)
+    raises("err_nested_kernel_memory", words, function()
+      nki.jit(function(a)
+        return nki.insert_nki_kernel(inner, nl.load(a)).results[1]
+      end):specialize(d)
+    end)
+    raises("err_io_space", words, function()
+      nki.jit(function(a)
+        return nl.load(a)
+      end):specialize(d)
+    end)
+    raises("err_bind_kind", "must be a kernel", function()
+      nki.insert_nki_kernel(copy, d)
+    end)
+  end)
+end)
+
+describe("section 2.5: check_grid and the platform target", function()
+  local script = [[
+    local nki, nl = require "nki", require "nki.language"
+    local k = nki.jit(function(a)
+      local out = nl.ndarray(a.shape, a.dtype, {buffer = nl.shared_hbm})
+      nl.store(out, nl.load(a))
+      return out
+    end)
+    for i = 1, 3 do
+      local a = k:specialize(nki.decl({i, 2}, "float32"))
+      print(a.platform_target, a.platform_target_is_fallback, a.config.platform_target_is_fallback, a.cache_key)
+    end]]
+
+  it("a target comes from NEURON_PLATFORM_TARGET_OVERRIDE", function()
+    local r = build.run{"-e", script, env = "NEURON_PLATFORM_TARGET_OVERRIDE=trn2n"}
+    assert.equal("", r.err)
+    assert.truthy(r.out:find("^trn2n\tfalse\tfalse\t"))
+  end)
+
+  it("a target that is guessed is trn1, with one warning per process", function()
+    local r = build.run{"-e", script, env = "NEURON_PLATFORM_TARGET_OVERRIDE="}
+    assert.equal("warning: Unable to read MLA target. Assuming cross compile to trn1.\n", r.err)
+    local _, n = r.out:gsub("trn1\ttrue\ttrue\t", "")
+    assert.equal(3, n)
+  end)
+
+  it("a guessed target is another key than the same target named", function()
+    local guessed = build.run{"-e", script, env = "NEURON_PLATFORM_TARGET_OVERRIDE="}.out
+    local named = build.run{"-e", script, env = "NEURON_PLATFORM_TARGET_OVERRIDE=trn1"}.out
+    assert.truthy(named:find("^trn1\tfalse\tfalse\t"))
+    assert.not_equal(guessed:match "%x+\n", named:match "%x+\n")
+  end)
+
+  it("a name that is no target is an error, not a guess", function()
+    local r = build.run{"-e", script, env = "NEURON_PLATFORM_TARGET_OVERRIDE=trn9"}
+    assert.equal(1, r.code)
+    assert.truthy(r.err:find("no platform target 'trn9'", 1, true))
+  end)
+end)

@@ -1,0 +1,77 @@
+-- section_6_spec: one call of a kernel in mode jax from end to end, and the walk of docs/lifecycle.md.
+local nki, nl = require "nki", require "nki.language"
+local build = require "spec.support.build"
+local golden = require "spec.support.golden"
+
+local d = nki.decl({2, 2}, "float32")
+
+local function my_kernel(in1, in2, out)
+  nl.store(out, nl.load(in1) + nl.load(in2))
+  return out
+end
+
+describe("section 6: one call", function()
+  it("argument types resolve a GenericKernel to the class of a framework, or of arrays", function()
+    local k = nki.GenericKernel(my_kernel)
+    assert.equal(nki.UnifiedKernel, k:resolve(d, d, d))
+    local nd = require "nki.ndarray"
+    local x = nd.ones({2, 2}, "float32")
+    assert.equal(nki.SimulateKernel, k:resolve(x, x, x))
+    assert.equal(nki.JAXKernel, nki.GenericKernel(my_kernel, {mode = "jax"}):resolve(d, d, d))
+    assert.equal(2.0, k(x, x, nd.zeros({2, 2}, "float32")):get(0, 0))
+    assert.equal("AwsNeuronNkiKernel", nki.GenericKernel(my_kernel, {mode = "torchxla"})(d, d, d).custom_call_target)
+    local Mine = nki.class("Mine", nki.FrameworkKernel)
+    function Mine.is_framework_tensor(_, t)
+      return t == "mine"
+    end
+    function Mine.map_framework_tensor()
+      return {2, 2}, "float32"
+    end
+    function Mine.translate_to_neuron_dtype(_, dtype)
+      return dtype
+    end
+    nki.register_framework(Mine)
+    assert.equal(Mine, k:resolve("mine", "mine", "mine"))
+    assert.same({{2, 0}}, k("mine", "mine", "mine").operand_output_aliases)
+  end)
+
+  it("donates the third operand and names target, config and alias in the custom call", function()
+    local k = nki.jit(my_kernel, {mode = "jax", func_name = "my_kernel"})
+    local record = k(d, d, d)
+    assert.same({{2, 0}}, record.operand_output_aliases)
+    local text = record:stablehlo()
+    assert.truthy(text:find("@AwsNeuronCustomNativeKernel", 1, true))
+    assert.truthy(text:find(record.backend_config, 1, true))
+    assert.truthy(text:find("operand_index = 2", 1, true))
+  end)
+
+  it("a later call with the same signature reuses the whole result", function()
+    local k = nki.jit(my_kernel, {mode = "jax"})
+    local first = k(d, d, d)
+    assert.is_true(k.recompiled)
+    assert.equal(first, k(d, {in2 = d, out = d}))
+    assert.is_false(k.recompiled)
+    assert.equal(1, k:cache_info().hits)
+    assert.not_equal(first, k[2](d, d, d))
+  end)
+
+  it("the torch-xla path differs in the target alone", function()
+    local jax = nki.jit(my_kernel, {mode = "jax", func_name = "k"})(d, d, d)
+    local torch = nki.jit(my_kernel, {mode = "torchxla", func_name = "k"})(d, d, d)
+    assert.equal(jax.backend_config, torch.backend_config)
+    assert.equal("AwsNeuronCustomNativeKernel", jax.custom_call_target)
+    assert.equal("AwsNeuronNkiKernel", torch.custom_call_target)
+  end)
+end)
+
+describe("docs/lifecycle.md", function()
+  it("shows what the program prints #docs", function()
+    local page = build.slurp "docs/lifecycle.md"
+    local script = page:match "```lua\n(%-%- lifecycle%.lua.-)```"
+    assert.truthy(script)
+    local r = build.run{"-e", script, env = "NEURON_PLATFORM_TARGET_OVERRIDE=trn2"}
+    assert.equal("", r.err)
+    local before, after = page:match "^(.-\n```text\n).-(\n```\n.*)$"
+    golden.check("docs/lifecycle.md", before .. r.out:gsub("\n$", "") .. after)
+  end)
+end)
