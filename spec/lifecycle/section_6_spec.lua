@@ -69,7 +69,7 @@ describe("docs/lifecycle.md", function()
     local page = build.slurp "docs/lifecycle.md"
     local script = page:match "```lua\n(%-%- lifecycle%.lua.-)```"
     assert.truthy(script)
-    local r = build.run{"-e", script, env = "NEURON_PLATFORM_TARGET_OVERRIDE=trn2"}
+    local r = build.run{"-", stdin = script, env = "NEURON_PLATFORM_TARGET_OVERRIDE=trn2"}
     assert.equal("", r.err)
     local before, after = page:match "^(.-\n```text\n).-(\n```\n.*)$"
     golden.check("docs/lifecycle.md", before .. r.out:gsub("\n$", "") .. after)
