@@ -330,8 +330,7 @@ void class_open(lua_State *L, LangCtx *c) {
 
 /* ---- public names that are defined in Lua ------------------------------------------------------------------------ */
 
-static const char
-    module_key; /* registry: the contents of module nki, once lua/nki/kernel_classes.lua has added to them */
+static const char module_key; /* registry: the contents of module nki, complete once the Lua half has run */
 
 /* Runs the Lua half, once; the contents of nki are on top of the stack. */
 static void load_half(lua_State *L, LangCtx *c) {

@@ -97,11 +97,11 @@ enum { KERNEL_FAST_ARGS = 16 };
 uint32_t class_overrides(lua_State *L, LangCtx *c, int kernel);
 void class_push_method(lua_State *L, int kernel, Step s);                /* then the kernel itself */
 bool class_find(lua_State *L, LangCtx *c, int kernel, const char *name); /* pushes a field or method; false: nothing */
-void class_push(lua_State *L, LangCtx *c, const char *name); /* a public name of lua/nki/kernel_classes.lua, nil */
-void class_map(KernelCall *call);                            /* _map_args as the class has it */
-void class_bind(KernelCall *call);                           /* bind_arguments as the class has it */
-void class_pipeline(KernelCall *call, FwPipeline *p);        /* pipeline.c: callbacks of overridden steps */
-void class_push_result(KernelCall *call, const Artifact *a); /* what assemble_result made of it */
+void class_push(lua_State *L, LangCtx *c, const char *name);             /* a name of nki that Lua defines, or nil */
+void class_map(KernelCall *call);                                        /* _map_args as the class has it */
+void class_bind(KernelCall *call);                                       /* bind_arguments as the class has it */
+void class_pipeline(KernelCall *call, FwPipeline *p);                    /* pipeline.c: callbacks of overridden steps */
+void class_push_result(KernelCall *call, const Artifact *a);             /* what assemble_result made of it */
 int class_push_cache(lua_State *L, const LKernel *k);
 void class_open(lua_State *L, LangCtx *c); /* pushes the table of primitives */
 void class_late(lua_State *L);             /* the strict module at -1 finds what Lua defines */
