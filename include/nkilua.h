@@ -430,10 +430,16 @@ typedef struct nkl_sim {
   nkl_write_fn warn; /* reports; NULL: standard error */
   void *warn_ud;
   nkl_ctx *interrupt; /* context whose nkl_interrupt stops the run, or NULL */
+  /* Ranks that run p at the same time, each on its own thread, with the collectives between them; 1 to 256. inputs
+     then are those of rank 0, those of rank 1 and so on, ninputs counts them all, and outputs has room for the outputs
+     of all ranks in the same order. A tensor may be the input of several ranks unless it is updated in place. 0 is 1.
+   */
+  uint32_t ranks;
 } nkl_sim;
 NKL_API void nkl_sim_init(nkl_sim *s);
-/* Runs p. outputs[0..nkl_program_output_count) receive new tensors, or, in place, the retained input that the kernel
-   wrote. On an error they are NULL and no input has changed. Needs no context. The environment variable
+/* Runs p. outputs[0..nkl_program_output_count), times ranks, receive new tensors, or, in place, the retained input
+   that the kernel wrote. What several ranks print or report comes at the end, by rank; nothing depends on how their
+   threads run. On an error they are NULL and no input has changed. Needs no context. The environment variable
    NKI_PRECISE_FP=0 keeps narrow floats as f32. */
 NKL_API NKL_NODISCARD nkl_status nkl_simulate(const nkl_program *p, const nkl_sim *s, nkl_tensor **outputs,
                                               nkl_error_buf *err);

@@ -11,7 +11,7 @@ table.sort(names)
 
 for _, name in ipairs(names) do
   local cases = require("spec.cases." .. name)
-  describe("nisa." .. name, function()
+  describe("cases of " .. name, function()
     for _, c in ipairs(cases.accept) do
       it("accepts " .. c[1], function() case.accept(c) end)
     end

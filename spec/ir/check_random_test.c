@@ -89,6 +89,12 @@ static IrVal some_value(World *w) {
   }
 }
 
+static IrVal some_tiles(World *w, uint32_t n) {
+  const IrTile **list = arena_newn(&w->x.m->arena, const IrTile *, n + 1);
+  for (uint32_t i = 0; i < n; i++) list[i] = some_tile(w);
+  return (IrVal){V_TILES, n, {.tiles = list}};
+}
+
 /* Mostly of the right kind, so that the checks behind the kinds are reached. */
 static IrVal value_for(World *w, const IrParam *p) {
   if (rnd(12) == 0) return some_value(w);
@@ -116,7 +122,15 @@ static IrVal value_for(World *w, const IrParam *p) {
       return (IrVal){V_INTS, (uint32_t)rnd(4), {.ints = list}};
     case K_int_or_ints:
       return rnd(2) ? VI(odd_int()) : (IrVal){V_INTS, (uint32_t)rnd(4), {.ints = list}};
+    case K_groups:
+      list[0] = 2;
+      list[3] = rnd(4);
+      return (IrVal){V_LISTS, (uint32_t)rnd(3), {.ints = list}};
+    case K_tiles:
+    case K_channels:
+      return some_tiles(w, (uint32_t)rnd(4));
     case K_pairs:
+    case K_routes:
       return (IrVal){V_PAIRS, (uint32_t)rnd(5), {.ints = list}};
     case K_reg:
     case K_int_or_reg:

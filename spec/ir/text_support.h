@@ -124,6 +124,16 @@ static inline IrVal bank_integer(Bank *b, Kind kind) {
   return (IrVal){V_INT, 0, {.i = (int64_t)rnd(&b->seed)}};
 }
 
+/* n lists of 0, 1, 2 ... integers. */
+static inline IrVal bank_lists(Bank *b, uint32_t n) {
+  int64_t *list = bank_ints(b, 16);
+  for (uint32_t k = 0, at = 0; k < n; k++) {
+    list[at] = k;
+    at += 1 + k;
+  }
+  return (IrVal){V_LISTS, n, {.ints = list}};
+}
+
 static inline IrVal bank_value(Bank *b, const IrParam *p) {
   bool coin = below(&b->seed, 2) == 0;
   uint32_t n = (uint32_t)below(&b->seed, 4);
@@ -135,7 +145,8 @@ static inline IrVal bank_value(Bank *b, const IrParam *p) {
     case K_tile:
     case K_column:
       return (IrVal){V_TILE, 0, {.tile = bank_tile(b, true)}};
-    case K_tiles: {
+    case K_tiles:
+    case K_channels: {
       const IrTile **list = arena_newn(&b->m->arena, const IrTile *, n + 1);
       for (uint32_t i = 0; i <= n; i++) list[i] = bank_tile(b, false);
       return (IrVal){V_TILES, n + 1, {.tiles = list}};
@@ -154,7 +165,10 @@ static inline IrVal bank_value(Bank *b, const IrParam *p) {
       return (IrVal){V_INT, 0, {.i = -5}};
     case K_ints:
       return (IrVal){V_INTS, n, {.ints = bank_ints(b, n)}};
+    case K_groups:
+      return bank_lists(b, n);
     case K_pairs:
+    case K_routes:
       return (IrVal){V_PAIRS, n, {.ints = bank_ints(b, 2 * n)}};
     case K_reg:
       return (IrVal){V_REG, 0, {.reg = b->reg}};

@@ -25,6 +25,15 @@ def f64(*arrays):
     return [a.astype(np.float64) for a in arrays]
 
 
+def ranks(n, *shape):
+    """x of each rank and their sum in rank order, in float32."""
+    x = [normal(30 + r, *shape) for r in range(n)]
+    out = x[0]
+    for each in x[1:]:
+        out = out + each
+    return {**{f"x{r}": each for r, each in enumerate(x)}, "out": out}
+
+
 def elementwise():
     a, b = normal(1, 200, 48), normal(2, 200, 48)
     w, g = normal(14, 150, 20), normal(15, 150, 20)
@@ -39,6 +48,7 @@ def elementwise():
         "spmd_scale.npz": {"x": x, "out": x * np.float32(0.5)},
         # integers and a power of two of rows: every step is exact
         "two_cores.npz": {"x": c, "out": c - c.mean(axis=0, keepdims=True, dtype=np.float64).astype(np.float32)},
+        "all_reduce.npz": ranks(4, 12, 20),
         "dynamic_sum.npz": {"x": s, "n": n, "out": s[:20].sum(axis=0, keepdims=True, dtype=np.float32)},
     }
 

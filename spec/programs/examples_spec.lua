@@ -1,7 +1,7 @@
 -- The examples, each on its oracle's inputs (unequal sizes, partial last tiles): in this process, and through the
 -- program, where
 -- `run` and `config | exec` must write the same bytes.
-local nd = require "nki.ndarray"
+local nki, nd = require "nki", require "nki.ndarray"
 local testing = require "nki.testing"
 local build = require "spec.support.build"
 local trip = require "spec.support.trip"
@@ -9,7 +9,7 @@ local trip = require "spec.support.trip"
 local DATA = "spec/oracles/data/"
 
 -- The parameters in order: a name (of an array in the file) or {name = constant}. bf16: arrays stored raw. tolerance
--- nil: the same bytes.
+-- nil: the same bytes. ranks: it runs on so many, each of them with the file's x0, x1 ... for its first parameter.
 local examples = {
   {"tensor_add", file = "tensor_add.npz", "a", "b"},
   {"matmul", file = "matmul_exact.npz", "lhsT", "rhs"},
@@ -25,10 +25,20 @@ local examples = {
   {"spmd_scale", file = "spmd_scale.npz", "x", {factor = 0.5}, grid = 3},
   {"two_cores", file = "two_cores.npz", "x"},
   {"dynamic_sum", file = "dynamic_sum.npz", "x", "n"},
+  {"all_reduce", file = "all_reduce.npz", "x", {ranks = 4}, ranks = 4},
 }
 
 local function load(example, name)
   return nd.load(DATA .. example.file, name, example.bf16 and example.bf16[name] and "bfloat16" or nil)
+end
+
+-- What a run on ranks takes for its first parameter: a list by rank.
+local function of_ranks(example, name)
+  local list = {}
+  for r = 1, example.ranks do
+    list[r] = load(example, name .. r - 1)
+  end
+  return list
 end
 
 local function kernel_of(example)
@@ -48,7 +58,7 @@ local function arguments(example)
   local args = {}
   for i = 1, #example - 1 do
     local name, constant = parameter(example, i)
-    args[i] = constant or load(example, name)
+    args[i] = constant or (example.ranks and of_ranks or load)(example, name)
   end
   return args
 end
@@ -67,8 +77,13 @@ local function words(example, ...)
   local list = {...}
   for i = 1, #example - 1 do
     local name, constant = parameter(example, i)
+    for r = 0, not constant and example.ranks and example.ranks - 1 or -1 do
+      list[#list + 1] = ("%s[%d]=%s:%s%d"):format(name, r, DATA .. example.file, name, r)
+    end
     local raw = example.bf16 and example.bf16[name] and ":bf16" or ""
-    list[#list + 1] = name .. "=" .. (constant or DATA .. example.file .. ":" .. name .. raw)
+    if constant or not example.ranks then
+      list[#list + 1] = name .. "=" .. (constant or DATA .. example.file .. ":" .. name .. raw)
+    end
   end
   return list
 end
@@ -88,9 +103,17 @@ local function run_and_exec(example, files)
       list[#list + 1] = "-g" .. example.grid
     end
   end
+  local exec = words(example, "exec", files[2], "-o", files[3])
+  if example.ranks then
+    for _, list in ipairs {run, exec} do
+      list[#list + 1] = "--ranks=" .. example.ranks
+    end
+    run[4], exec[4] = "output_0[3]=" .. files[1], "output_0[3]=" .. files[3]
+    config = {"config", path, "-o", files[2], "x=f32[12,20]", "ranks=4"}
+  end
   local printed = program(run)
   program(config)
-  assert.equal(printed, program(words(example, "exec", files[2], "-o", files[3])))
+  assert.equal(printed, program(exec))
   assert.equal(build.slurp(files[1]), build.slurp(files[3]))
   check(example, nd.load(files[1], {dtype = example.bf16 and example.bf16.out and "bfloat16" or nil}))
 end
@@ -98,6 +121,13 @@ end
 for _, example in ipairs(examples) do
   describe("examples/" .. example[1] .. ".lua on " .. example.file, function()
     it("computes what NumPy computes, also without its source", function()
+      if example.ranks then
+        local run = nki.simulate(kernel_of(example), {ranks = example.ranks})
+        for _, out in ipairs(run(table.unpack(arguments(example)))) do
+          check(example, out)
+        end
+        return
+      end
       check(example, trip.run(kernel_of(example), table.unpack(arguments(example))))
     end)
 

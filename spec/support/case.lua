@@ -4,7 +4,8 @@
 --   reject   {id, text, f, rule =, target =}          f() must raise that error; rule: the row's rule that it breaks
 -- numeric {name, inputs, f, want, tolerance =, target =, hbm =} f(tiles of the inputs in SBUF) returns tiles; want
 -- lists arrays or nested
--- lists, compared by bytes, or within tolerance; hbm: f gets the tensors themselves and returns shared_hbm tensors
+-- lists, compared by bytes, or within tolerance; hbm: f gets the tensors themselves and returns shared_hbm tensors;
+-- ranks = n: the same on n ranks, inputs are arrays of all ranks or lists by rank, and of want each is a list by rank
 local nki, nl = require "nki", require "nki.language"
 local nd = require "nki.ndarray"
 local testing = require "nki.testing"
@@ -15,6 +16,19 @@ local case = {}
 
 function case.sbuf(shape, dtype) return nl.ndarray(shape, dtype or nl.float32) end
 function case.psum(shape, dtype) return nl.ndarray(shape, dtype or nl.float32, {buffer = nl.psum}) end
+function case.shared(shape, dtype) return nl.ndarray(shape, dtype or nl.float32, {buffer = nl.shared_hbm}) end
+-- calls(f, all)(options): a function that calls f with the table that all() returns, changed by that of options().
+function case.calls(f, all)
+  return function(options)
+    return function()
+      local args = all()
+      for key, value in pairs(options and options() or {}) do
+        args[key] = value
+      end
+      f(args)
+    end
+  end
+end
 function case.hbm(shape, dtype) return nl.ndarray(shape, dtype or nl.float32, {buffer = nl.private_hbm}) end
 
 -- A kernel needs an output that is written.
@@ -41,7 +55,7 @@ local function stored(tile)
 end
 
 local function numeric_kernel(c)
-  local f, hbm = c[3], c.hbm
+  local f, hbm = c[3], c.hbm or c.ranks
   return nki.jit(function(a, b, x, y)
     local tiles = {a, b, x, y}
     for i = 1, hbm and 0 or #tiles do
@@ -55,14 +69,40 @@ local function numeric_kernel(c)
   end, {platform_target = c.target or "trn1", func_name = "case", grid = c.grid})
 end
 
+local exact = {rtol = 0, atol = 0, equal_nan = true}
+
+-- The outputs by rank; the decoded artifact must give the same.
+local function compute_on_ranks(c)
+  local kernel, options, first = numeric_kernel(c), {ranks = c.ranks}, {}
+  for i, input in ipairs(c[2]) do
+    first[i] = type(input) == "table" and input[1] or input
+  end
+  local decoded = trip.decoded(kernel:specialize(table.unpack(first)))
+  local results = table.pack(nki.simulate(kernel, options)(table.unpack(c[2])))
+  local args = table.move(c[2], 1, #c[2], 1, {})
+  args[#args + 1] = options
+  local again = table.pack(decoded:simulate(table.unpack(args)))
+  assert(results.n == #c[4], "the case returns " .. results.n .. " tiles and wants " .. #c[4])
+  for i, want in ipairs(c[4]) do
+    assert(#results[i] == c.ranks and #want == c.ranks, "results are lists by rank")
+    for r = 1, c.ranks do
+      testing.assert_allclose(results[i][r], want[r], exact)
+      testing.assert_allclose(again[i][r], want[r], exact)
+    end
+  end
+end
+
 function case.compute(c)
+  if c.ranks then
+    return compute_on_ranks(c)
+  end
   local results = table.pack(trip.run(numeric_kernel(c), table.unpack(c[2])))
   assert(results.n == #c[4], "the case returns " .. results.n .. " tiles and wants " .. #c[4])
   for i, want in ipairs(c[4]) do
     if c.tolerance then
       testing.assert_allclose(results[i], want, c.tolerance)
     else
-      testing.assert_allclose(results[i], want, {rtol = 0, atol = 0, equal_nan = true})
+      testing.assert_allclose(results[i], want, exact)
     end
   end
 end

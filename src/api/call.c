@@ -106,6 +106,8 @@ nkl_status nkl_call(nkl_ctx *c, const nkl_request *request, const nkl_sim *sim, 
   API_STRUCT(&r, request);
   bool ok =
       API_STRUCT(&s, sim) || DIAG(&c->diag, api_use, "nkl_call", "the struct was not initialised with nkl_sim_init");
+  if (ok && s.ranks > 1)
+    ok = DIAG(&c->diag, api_use, "nkl_call", "it runs one rank; nkl_specialize and nkl_simulate run several");
   const Artifact *a = api_artifact(p);
   if (ok && a->noutputs > max) ok = DIAG(&c->diag, output_count, "nkl_call", a->func_name, (size_t)a->noutputs, max);
   if (!s.interrupt) s.interrupt = c;

@@ -15,9 +15,14 @@ static SimTensor shape_of(const IrBuf *b) {
   return t;
 }
 
+static size_t ranks_of(const nkl_sim *s) { return s->ranks ? s->ranks : 1; }
+static size_t all_inputs(const ApiRun *run) { return ranks_of(run->sim) * run->artifact->ninputs; }
+static size_t all_outputs(const ApiRun *run) { return ranks_of(run->sim) * run->artifact->noutputs; }
+
 static bool check_operands(const ApiRun *run, Diag *d) {
-  for (uint32_t i = 0; i < run->artifact->ninputs; i++) {
-    SimTensor want = shape_of(artifact_input(run->artifact, i)), *have = &run->operands[i];
+  for (size_t at = 0; at < all_inputs(run); at++) {
+    uint32_t i = (uint32_t)(at % run->artifact->ninputs);
+    SimTensor want = shape_of(artifact_input(run->artifact, i)), *have = &run->operands[at];
     bool same = want.dtype == have->dtype && want.rank == have->rank;
     for (int k = 0; same && k < want.rank; k++) same = want.shape[k] == have->shape[k];
     if (same) continue;
@@ -26,6 +31,7 @@ static bool check_operands(const ApiRun *run, Diag *d) {
     text_init(&b, d->message.alloc);
     shape_text(have, &a);
     shape_text(&want, &b);
+    if (run->sim->ranks > 1) text_printf(&a, " on rank %zu", at / run->artifact->ninputs);
     DIAG(d, input_data, run->artifact->func_name, run->artifact->input_names[i], text_str(&a), text_str(&b));
     text_free(&a);
     text_free(&b);
@@ -40,23 +46,28 @@ static bool is_written(const Artifact *a, int32_t operand) {
   return false;
 }
 
-/* Output k is the operand itself, updated: which one, else -1. */
-static int32_t in_place(const ApiRun *run, uint32_t k) {
-  int32_t i = run->sim->in_place ? artifact_alias(run->artifact, k) : -1;
-  return i >= 0 && run->operand[i] && is_written(run->artifact, i) ? i : -1;
+/* Output k of all is an operand itself, updated: which of all, else -1. */
+static int64_t in_place(const ApiRun *run, size_t k) {
+  uint32_t rank = (uint32_t)(k / run->artifact->noutputs);
+  int32_t i = run->sim->in_place ? artifact_alias(run->artifact, (uint32_t)(k % run->artifact->noutputs)) : -1;
+  int64_t at = (int64_t)rank * run->artifact->ninputs + i;
+  return i >= 0 && run->operand[at] && is_written(run->artifact, i) ? at : -1;
 }
 
 /* Memory that is updated in place may not be that of another operand. */
 static bool check_overlap(const ApiRun *run, Diag *d) {
   const Artifact *a = run->artifact;
-  for (uint32_t k = 0; k < a->noutputs; k++) {
-    int32_t w = in_place(run, k);
+  for (size_t k = 0; k < all_outputs(run); k++) {
+    int64_t w = in_place(run, k);
     if (w < 0) continue;
     uintptr_t lo = (uintptr_t)run->operands[w].data, hi = lo + (uintptr_t)tensor_bytes(&run->operands[w]);
-    for (uint32_t i = 0; i < a->ninputs; i++) {
+    for (int64_t i = 0; i < (int64_t)all_inputs(run); i++) {
       uintptr_t other = (uintptr_t)run->operands[i].data;
-      if ((int32_t)i == w || other >= hi || other + (uintptr_t)tensor_bytes(&run->operands[i]) <= lo) continue;
-      return DIAG(d, array_bound_twice, a->func_name, a->input_names[w], a->input_names[i], a->input_names[w]);
+      if (i == w || other >= hi || other + (uintptr_t)tensor_bytes(&run->operands[i]) <= lo) continue;
+      const char *name = a->input_names[w % a->ninputs];
+      int mine = (int)(w / a->ninputs), theirs = (int)(i / a->ninputs);
+      if (mine != theirs) return DIAG(d, array_of_ranks, a->func_name, name, mine, theirs);
+      return DIAG(d, array_bound_twice, a->func_name, name, a->input_names[i % a->ninputs], name);
     }
   }
   return true;
@@ -64,8 +75,8 @@ static bool check_overlap(const ApiRun *run, Diag *d) {
 
 static bool new_outputs(const ApiRun *run, SimTensor *out, Diag *d) {
   Alloc alloc = run->artifact->arena.alloc;
-  for (uint32_t k = 0; k < run->artifact->noutputs; k++) {
-    out[k] = shape_of(artifact_output(run->artifact, k));
+  for (size_t k = 0; k < all_outputs(run); k++) {
+    out[k] = shape_of(artifact_output(run->artifact, (uint32_t)(k % run->artifact->noutputs)));
     out[k].data = alloc_new(&alloc, (size_t)tensor_bytes(&out[k]) + 1);
     if (!out[k].data) return DIAG0(d, nomem);
   }
@@ -84,7 +95,8 @@ bool api_simulate(const ApiRun *run, SimTensor *out, Diag *d) {
   opt.alloc = alloc;
   opt.report = &report;
   text_init(&report.lines, alloc);
-  bool ok = sim_run(run->artifact->module, run->operands, out, &opt, d);
+  const SimRanks ranks = {.n = (int64_t)ranks_of(s), .operands = run->operands, .outputs = out};
+  bool ok = sim_run_ranks(run->artifact->module, &ranks, &opt, d);
   if (report.lines.len) (s->warn ? s->warn : host_to_stderr)(s->warn_ud, report.lines.data, report.lines.len);
   text_free(&report.lines);
   if (!ok && opt.interrupt && d->id == ERR_interrupted) host_calm(s->interrupt->host);
@@ -93,15 +105,15 @@ bool api_simulate(const ApiRun *run, SimTensor *out, Diag *d) {
 
 /* The outputs become tensors; what is updated in place is copied last, when nothing can fail any more. */
 static bool hand_out(const ApiRun *run, SimTensor *out, nkl_tensor **outputs, Diag *d) {
-  uint32_t n = run->artifact->noutputs;
+  size_t n = all_outputs(run);
   Alloc alloc = run->artifact->arena.alloc;
-  for (uint32_t k = 0; k < n; k++) {
+  for (size_t k = 0; k < n; k++) {
     if (in_place(run, k) >= 0) continue;
     outputs[k] = api_tensor(alloc, &out[k]);
     if (!outputs[k]) return DIAG0(d, nomem);
   }
-  for (uint32_t k = 0; k < n; k++) {
-    int32_t i = in_place(run, k);
+  for (size_t k = 0; k < n; k++) {
+    int64_t i = in_place(run, k);
     if (i < 0) continue;
     memcpy(run->operands[i].data, out[k].data, (size_t)tensor_bytes(&out[k]));
     outputs[k] = nkl_tensor_retain(run->operand[i]);
@@ -110,15 +122,16 @@ static bool hand_out(const ApiRun *run, SimTensor *out, nkl_tensor **outputs, Di
 }
 
 bool api_run(const ApiRun *run, nkl_tensor **outputs, Diag *d) {
-  uint32_t n = run->artifact->noutputs;
+  size_t n = all_outputs(run);
   Alloc alloc = run->artifact->arena.alloc;
-  for (uint32_t k = 0; k < n; k++) outputs[k] = NULL;
+  if (ranks_of(run->sim) > SIM_MAX_RANKS) return DIAG(d, rank_count, (long long)run->sim->ranks, SIM_MAX_RANKS);
+  for (size_t k = 0; k < n; k++) outputs[k] = NULL;
   SimTensor *out = alloc_new(&alloc, n * sizeof *out + 1);
   if (!out) return DIAG0(d, nomem);
   memset(out, 0, n * sizeof *out);
   bool ok = check_operands(run, d) && check_overlap(run, d) && new_outputs(run, out, d) && api_simulate(run, out, d) &&
             hand_out(run, out, outputs, d);
-  for (uint32_t k = 0; k < n; k++) {
+  for (size_t k = 0; k < n; k++) {
     tensor_free(alloc, &out[k]);
     if (ok) continue;
     nkl_tensor_release(outputs[k]);
@@ -129,12 +142,13 @@ bool api_run(const ApiRun *run, nkl_tensor **outputs, Diag *d) {
 }
 
 static bool run_inputs(const Artifact *a, const nkl_sim *s, nkl_tensor **outputs, Diag *d) {
-  if (s->ninputs != a->ninputs) return DIAG(d, input_count, a->func_name, (size_t)a->ninputs, s->ninputs);
+  size_t n = ranks_of(s) * a->ninputs;
+  if (s->ninputs != n) return DIAG(d, input_count, a->func_name, n, s->ninputs);
   Alloc alloc = a->arena.alloc;
-  size_t bytes = a->ninputs * sizeof(SimTensor) + 1;
+  size_t bytes = n * sizeof(SimTensor) + 1;
   SimTensor *operands = alloc_new(&alloc, bytes);
   if (!operands) return DIAG0(d, nomem);
-  for (uint32_t i = 0; i < a->ninputs; i++) operands[i] = s->inputs[i]->t;
+  for (size_t i = 0; i < n; i++) operands[i] = s->inputs[i]->t;
   ApiRun run = {a, operands, s->inputs, s};
   bool ok = api_run(&run, outputs, d);
   alloc_free(&alloc, operands, bytes);
@@ -147,10 +161,10 @@ nkl_status nkl_simulate(const nkl_program *p, const nkl_sim *sim, nkl_tensor **o
   Diag d;
   nkl_sim_init(&s);
   diag_init(&d, a->arena.alloc);
-  for (uint32_t k = 0; k < a->noutputs; k++) outputs[k] = NULL;
   bool ok =
       API_STRUCT(&s, sim) || DIAG(&d, api_use, "nkl_simulate", "the struct was not initialised with nkl_sim_init");
   ok = ok && run_inputs(a, &s, outputs, &d);
+  for (size_t k = 0; !ok && k < ranks_of(&s) * a->noutputs && ranks_of(&s) <= SIM_MAX_RANKS; k++) outputs[k] = NULL;
   nkl_status status = ok ? NKL_OK : api_fail_buf(err, &d);
   diag_free(&d);
   return status;

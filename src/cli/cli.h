@@ -73,18 +73,34 @@ int cmd_help(const char *topic);
 int cmd_repl(void);
 int lua_main(int argc, char **argv); /* without a subcommand: a drop-in lua */
 
+/* ranks.c: values for the parameters, of each rank; one rank without --ranks. */
+enum { MOST_RANKS = 256 };
+typedef struct Bounds {
+  nkl_bound *rank[MOST_RANKS];
+  int n;
+} Bounds;
+typedef struct BindTo { /* a kernel, or a program without its source */
+  nkl_ctx *ctx;
+  const nkl_kernel *kernel;
+  const nkl_program *program;
+  int shapes_only;
+} BindTo;
+int option_ranks(const Options *o); /* 0: not given, -1: wrong */
+int bind_ranks(const Options *o, const BindTo *to, Bounds *out);
+void bounds_free(Bounds *b);
+
 /* target.c: the way from a script to a specialization. */
 typedef struct Specialized {
   nkl_ctx *ctx;
   nkl_kernel *kernel;
-  nkl_bound *bound;
+  Bounds bound;
   nkl_program *program; /* NULL: the script returned no kernel and needed none */
 } Specialized;
 int specialize(const Options *o, int shapes_only, Specialized *out);
 void specialized_free(Specialized *s);
 
 /* results.c */
-int results(const Options *o, nkl_ctx *c, const nkl_program *p, const nkl_bound *b);
+int results(const Options *o, nkl_ctx *c, const nkl_program *p, const Bounds *b);
 
 /* repl.c; reader.c has the line editor. */
 int repl(nkl_ctx *c);

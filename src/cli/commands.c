@@ -9,7 +9,7 @@
 int cmd_run(const Options *o) {
   Specialized s;
   int status = specialize(o, 0, &s);
-  if (status == EXIT_OK && s.program) status = results(o, s.ctx, s.program, s.bound);
+  if (status == EXIT_OK && s.program) status = results(o, s.ctx, s.program, &s.bound);
   specialized_free(&s);
   return status;
 }
@@ -26,17 +26,14 @@ static int decode(const Options *o, nkl_ctx *c, nkl_program **out) {
 int cmd_exec(const Options *o) {
   nkl_ctx *c;
   nkl_program *p = NULL;
-  nkl_bound *b = NULL;
-  nkl_bind_options bind;
+  Bounds b = {.n = 0};
   int status = context_open(&c, NULL);
   if (status != EXIT_OK) return status;
   status = decode(o, c, &p);
-  nkl_bind_options_init(&bind);
-  bind.seed = option_seed(o);
-  if (status == EXIT_OK && nkl_bind_program(c, p, o->operand.item + 1, o->operand.n - 1, &bind, &b) != NKL_OK)
-    status = fail_usage(c);
-  if (status == EXIT_OK) status = results(o, c, p, b);
-  nkl_bound_free(b);
+  const BindTo to = {.ctx = c, .program = p};
+  if (status == EXIT_OK) status = bind_ranks(o, &to, &b);
+  if (status == EXIT_OK) status = results(o, c, p, &b);
+  bounds_free(&b);
   nkl_program_release(p);
   context_close(c);
   return status;

@@ -282,6 +282,7 @@ int options_check(Command command, const Options *o) {
     return wrong(command, o->rtol ? "rtol" : "atol", o->rtol ? o->rtol : o->atol, "it says how to --check");
   if (o->seed && !is_seed(o->seed))
     return wrong(command, "seed", o->seed, "it must be an integer of at least 0 that fits 64 bits");
+  if (option_ranks(o) < 0) return wrong(command, "ranks", o->ranks, "it must be an integer of 1 to 256");
   if (o->grid && option_grid(o->grid, grid) < 0)
     return wrong(command, "grid", o->grid, "it must be 1 to 8 positive integers, such as 4 or 4,2");
   if (o->as && !one_of(o->as, "hlo stablehlo proto"))

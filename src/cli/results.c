@@ -10,10 +10,11 @@ typedef struct Results {
   const Options *o;
   nkl_ctx *c;
   const nkl_program *p;
-  const nkl_bound *b;
-  size_t ninputs, noutputs;
+  const Bounds *b;
+  size_t ninputs, noutputs; /* of all ranks */
   nkl_tensor **inputs, **outputs;
-  const char **names;   /* of the outputs */
+  const char **names;   /* of the outputs; with --ranks 'output_0[2]' */
+  char *texts;          /* those names, when they are our own */
   nkl_file *files;      /* one per --output */
   nkl_tensor **desired; /* one per --check */
 } Results;
@@ -66,8 +67,11 @@ static int check_names(const Results *r) {
 static int simulate(Results *r) {
   nkl_error_buf err = NKL_ERROR_BUF_INIT;
   nkl_sim sim;
-  if (nkl_bound_inputs(r->c, r->b, r->p, r->inputs) != NKL_OK) return fail_usage(r->c);
+  size_t each = nkl_program_input_count(r->p);
+  for (int k = 0; k < r->b->n; k++)
+    if (nkl_bound_inputs(r->c, r->b->rank[k], r->p, r->inputs + (size_t)k * each) != NKL_OK) return fail_usage(r->c);
   nkl_sim_init(&sim);
+  sim.ranks = (uint32_t)r->b->n;
   sim.inputs = r->inputs;
   sim.ninputs = r->ninputs;
   sim.strict = r->o->strict;
@@ -148,27 +152,40 @@ static int print(const Results *r) {
   return EXIT_OK;
 }
 
+/* Names of the outputs, with the rank behind them when --ranks was given. */
+static int name_outputs(Results *r) {
+  size_t each = nkl_program_output_count(r->p), bytes = 1;
+  int ranks = option_ranks(r->o);
+  nkl_io io;
+  for (size_t i = 0; i < each; i++) {
+    nkl_program_output(r->p, i, &io);
+    bytes += (strlen(io.name) + sizeof "[255]") * (size_t)r->b->n;
+  }
+  char *text = r->texts = malloc(bytes);
+  for (size_t i = 0; text && i < r->noutputs; i++) {
+    nkl_program_output(r->p, i % each, &io);
+    r->names[i] = ranks ? text : io.name;
+    if (ranks) text += sprintf(text, "%s[%d]", io.name, (int)(i / each)) + 1;
+  }
+  return text ? EXIT_OK : EXIT_FAILED;
+}
+
 static int prepare(Results *r) {
-  r->ninputs = nkl_program_input_count(r->p);
-  r->noutputs = nkl_program_output_count(r->p);
+  r->ninputs = nkl_program_input_count(r->p) * (size_t)r->b->n;
+  r->noutputs = nkl_program_output_count(r->p) * (size_t)r->b->n;
   r->inputs = calloc(r->ninputs + 1, sizeof *r->inputs);
   r->outputs = calloc(r->noutputs + 1, sizeof *r->outputs);
   r->names = calloc(r->noutputs + 1, sizeof *r->names);
   r->files = calloc(r->o->output.n + 1, sizeof *r->files);
   r->desired = calloc(r->o->check.n + 1, sizeof *r->desired);
-  if (!r->inputs || !r->outputs || !r->names || !r->files || !r->desired) {
+  if (!r->inputs || !r->outputs || !r->names || !r->files || !r->desired || name_outputs(r) != EXIT_OK) {
     message("out of memory");
     return EXIT_FAILED;
-  }
-  for (size_t i = 0; i < r->noutputs; i++) {
-    nkl_io io;
-    nkl_program_output(r->p, i, &io);
-    r->names[i] = io.name;
   }
   return check_names(r);
 }
 
-int results(const Options *o, nkl_ctx *c, const nkl_program *p, const nkl_bound *b) {
+int results(const Options *o, nkl_ctx *c, const nkl_program *p, const Bounds *b) {
   Results r = {.o = o, .c = c, .p = p, .b = b};
   int status = prepare(&r);
   if (status == EXIT_OK) status = load_desired(&r);
@@ -185,6 +202,7 @@ int results(const Options *o, nkl_ctx *c, const nkl_program *p, const nkl_bound 
   free(r.inputs);
   free(r.outputs);
   free(r.names);
+  free(r.texts);
   free(r.files);
   return status;
 }

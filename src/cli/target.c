@@ -35,7 +35,7 @@ static int load_script(const Options *o, Specialized *s) {
 
 /* A script without a kernel has done its work by running, unless something was asked of the kernel. */
 static int needs_kernel(const Options *o) {
-  return o->operand.n > 1 || o->kernel || o->output.n || o->check.n || o->grid;
+  return o->operand.n > 1 || o->kernel || o->output.n || o->check.n || o->grid || o->ranks;
 }
 
 /* A parameter without a value is nil in the kernel, which seldom says so itself. */
@@ -50,17 +50,14 @@ static void note_missing(const Specialized *s, const nkl_request *r) {
 }
 
 static int make_program(const Options *o, int shapes_only, Specialized *s) {
-  nkl_bind_options bind;
+  const BindTo to = {.ctx = s->ctx, .kernel = s->kernel, .shapes_only = shapes_only};
   nkl_request request;
   int64_t grid[NKL_MAX_RANK];
-  nkl_bind_options_init(&bind);
-  bind.shapes_only = shapes_only;
-  bind.seed = option_seed(o);
-  if (nkl_bind_words(s->ctx, s->kernel, o->operand.item + 1, o->operand.n - 1, &bind, &s->bound) != NKL_OK)
-    return fail_usage(s->ctx);
+  int bound = bind_ranks(o, &to, &s->bound);
+  if (bound != EXIT_OK) return bound;
   nkl_request_init(&request);
   request.kernel = s->kernel;
-  request.args = nkl_bound_args(s->bound, &request.nargs);
+  request.args = nkl_bound_args(s->bound.rank[0], &request.nargs);
   request.grid = grid;
   request.ngrid = o->grid ? (size_t)option_grid(o->grid, grid) : 0;
   if (nkl_specialize(s->ctx, &request, &s->program) == NKL_OK) return EXIT_OK;
@@ -83,7 +80,7 @@ int specialize(const Options *o, int shapes_only, Specialized *out) {
 
 void specialized_free(Specialized *s) {
   nkl_program_release(s->program);
-  nkl_bound_free(s->bound);
+  bounds_free(&s->bound);
   nkl_kernel_release(s->kernel);
   context_close(s->ctx);
 }

@@ -44,13 +44,12 @@ static bool value_is_of(const IrFunc *f, const IrVal *v, uint32_t arg) {
 
 /* A vector offset is HBM only and its index tile is on chip, so it is never a view of an argument. */
 bool fw_operand_written(const IrFunc *f, uint32_t i) {
-  const unsigned roles = 1u << DST | 1u << DST_OPT | 1u << INOUT;
   for (uint32_t k = 0; k < f->nins; k++) {
     const IrIns *ins = f->ins[k];
     if (ins->op >= OP_count) continue;
     const OpInfo *op = &op_info[ins->op];
     for (int p = 0; p < op->nparams; p++)
-      if ((roles & (1u << op->params[p].role)) && value_is_of(f, &ins->v[p], i)) return true;
+      if (role_writes(op->params[p].role) && value_is_of(f, &ins->v[p], i) && ir_writes(ins, p)) return true;
   }
   return false;
 }

@@ -20,5 +20,16 @@ static inline bool start_is_legal(int64_t start, int64_t n) {
   return start == 0 || ((start & 31) == 0 && (n <= 32 || (n <= 64 && start == 64)));
 }
 
+/* rules_collective.c: arg as in IrRuleUse */
+bool rule_groups_disjoint(const IrCheck *c, const uint8_t *arg);
+bool rule_groups_equal(const IrCheck *c, const uint8_t *arg);
+bool rule_routes_once(const IrCheck *c, const uint8_t *arg);
+bool rule_paired(const IrCheck *c, const uint8_t *arg);
+bool rule_one_memory(const IrCheck *c, const uint8_t *arg);
+bool rule_one_tensor(const IrCheck *c, const uint8_t *arg);
+bool rule_same_shapes(const IrCheck *c, const uint8_t *arg);
+bool rule_flat(const IrCheck *c, const uint8_t *arg);
+bool rule_channels(const IrCheck *c, const uint8_t *arg);
+bool rule_metadata(const IrCheck *c, const uint8_t *arg);
 bool rule_holds(const IrCheck *c, const IrRuleUse *use);
 #endif

@@ -39,5 +39,11 @@ bool check_quantize_mx(const IrCheck *c);
 bool check_nc_matmul_mx(const IrCheck *c);
 bool check_core_barrier(const IrCheck *c);
 bool check_sendrecv(const IrCheck *c);
+bool tile_same_shape(const IrTile *a, const IrTile *b);
+bool check_all_gather(const IrCheck *c);
+bool check_all_gather_v(const IrCheck *c);
+bool check_reduce_scatter(const IrCheck *c);
+bool check_all_to_all(const IrCheck *c);
+bool check_all_to_all_v(const IrCheck *c);
 bool check_sim_binary(const IrCheck *c);
 #endif

@@ -56,7 +56,14 @@ bool tile_equal(const IrTile *a, const IrTile *b) {
 
 static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
 
-static bool same_val(const IrVal *a, const IrVal *b) {
+static bool same_lists(const IrVal *a, const IrVal *b) {
+  const int64_t *x = a->u.ints, *y = b->u.ints;
+  for (uint32_t i = 0; i < a->n; i++, y += 1 + *x, x += 1 + *x)
+    if (*x != *y || memcmp(x, y, (size_t)(1 + *x) * sizeof *x) != 0) return false;
+  return true;
+}
+
+bool ir_val_equal(const IrVal *a, const IrVal *b) {
   if (a->kind != b->kind || a->n != b->n) return false;
   switch (a->kind) {
     case V_TILE:
@@ -69,6 +76,8 @@ static bool same_val(const IrVal *a, const IrVal *b) {
       return a->n == 0 || memcmp(a->u.ints, b->u.ints, a->n * sizeof *a->u.ints) == 0;
     case V_PAIRS:
       return a->n == 0 || memcmp(a->u.ints, b->u.ints, 2 * a->n * sizeof *a->u.ints) == 0;
+    case V_LISTS:
+      return same_lists(a, b);
     case V_TILES:
       for (uint32_t i = 0; i < a->n; i++)
         if (!tile_equal(a->u.tiles[i], b->u.tiles[i])) return false;
@@ -89,7 +98,7 @@ static bool same_ins(const IrIns *a, const IrIns *b) {
       !same_text(a->label, b->label))
     return false;
   for (uint32_t i = 0; i < a->nval; i++)
-    if (!same_val(&a->v[i], &b->v[i])) return false;
+    if (!ir_val_equal(&a->v[i], &b->v[i])) return false;
   return true;
 }
 

@@ -91,6 +91,7 @@ typedef enum ValKind {
   V_INTS,  /* ints[0..n) */
   V_PAIRS, /* pairs: ints[0..2n): step, num */
   V_TILES, /* tiles[0..n) */
+  V_LISTS, /* ints: n times a length and that many integers */
   V_REG,   /* reg: buffer id of a register */
   V_IDX,   /* idx: index value (loop variable, register read, affine) */
   V_STR    /* str: NUL-terminated, n = length */
@@ -147,7 +148,9 @@ typedef struct IrIns {
 #include "ops.def"
 #define ARGS(name, ins) ((const Args_##name *)(const void *)(ins)->v)
 
-typedef enum Role { DST, DST_OPT, SRC, SRC_OPT, INOUT, ATTR } Role;
+/* RESULT: a register that the instruction makes and returns; the last parameter, not one of the public signature. */
+typedef enum Role { DST, DST_OPT, SRC, SRC_OPT, INOUT, ATTR, RESULT } Role;
+static inline bool role_writes(Role r) { return r == DST || r == DST_OPT || r == INOUT || r == RESULT; }
 typedef enum Kind {
   K_tile,
   K_column /* (P,1) */,
@@ -163,7 +166,10 @@ typedef enum Kind {
   K_ints,
   K_int_or_ints,
   K_pairs,
+  K_routes, /* [source, target] */
+  K_groups, /* lists of ranks */
   K_tiles,
+  K_channels, /* tensors, one for each channel: in Lua a list of lists of one */
   K_reg,
   K_int_or_reg,
   K_str
@@ -215,7 +221,8 @@ enum { /* effects */
        FX_PARTIAL = 8, /* may leave part of the destination as it was */
        FX_PRNG = 16,
        FX_BARRIER = 32,
-       FX_HOST = 64 /* speaks to the host (device_print) */
+       FX_HOST = 64,       /* speaks to the host (device_print) */
+       FX_COLLECTIVE = 128 /* needs the other ranks, or to know its own */
 };
 
 struct IrFunc;
@@ -232,7 +239,8 @@ typedef struct IrCheck { /* what a rule or check_<op> may look at */
 
 typedef struct OpInfo {
   const char *name;
-  const char *dialect; /* "nisa" or "nki" (engine sim) */
+  const char *dialect; /* "nisa", "ncc" (engine cc) or "nki" (engine sim) */
+  const char *full;    /* "nisa.tensor_copy" */
   uint32_t engines;    /* EM_ mask; more than one: parameter `engine` chooses */
   Gen gen;
   const char *cost; /* name of the cost formula */
@@ -248,6 +256,14 @@ extern const OpInfo op_info[OP_count];
 const IrRuleUse *op_rules(Op op);                           /* ends with RULE_none */
 Op op_parse(const char *name, size_t n);                    /* "tensor_copy" */
 int op_param(const OpInfo *op, const char *name, size_t n); /* index or -1 */
+int op_public(const OpInfo *op);                            /* parameters of the public signature */
+/* Does this instruction write the tensors of its parameter p? */
+bool ir_writes(const IrIns *ins, int p);
+/* The list of ranks that has this one, and its place there; NULL when there is none. */
+const int64_t *ir_group_of(const IrVal *groups, int64_t rank, int64_t *size, int64_t *place);
+/* Are there no ranks in a list, or is one in two places? Then why holds the reason. */
+bool ir_groups_fault(const IrVal *groups, char why[96]);
+bool ir_has_collectives(const struct IrModule *m);
 const char *const *op_names(void);
 const char *rule_name(Rule r);
 const char *rule_doc(Rule r);
@@ -413,6 +429,7 @@ bool ir_place(IrModule *m, Diag *d);
  * end). */
 bool ir_lifetimes(const IrFunc *f, uint32_t *first, uint32_t *last);
 int64_t ir_mac_count(const IrModule *m); /* sum of K*M*N over matmuls and programs; device-loop bodies once */
+bool ir_val_equal(const IrVal *a, const IrVal *b);
 bool ir_func_equal(const IrModule *m, const IrFunc *a, const IrFunc *b);
 
 /* print.c, parse.c -- canonical text; print(parse(print(m))) == print(m). */

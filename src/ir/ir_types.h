@@ -157,4 +157,6 @@ const char *const *enum_names(EnumType t); /* NULL-terminated, in file order */
 #define EM_SYNC (1u << engine_sync)
 #define EM_SIM (1u << 7) /* the simulator only: no hardware instruction */
 #define ENGINE_SIM 7     /* its place in engine numbers; not a member of the public enum */
+#define EM_CC (1u << 8)  /* the cores for collective communication; not a member either */
+#define ENGINE_CC 8
 #endif

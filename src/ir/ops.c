@@ -13,6 +13,7 @@
 #define DMA EM_DMA
 #define SYNC EM_SYNC
 #define SIM EM_SIM
+#define CC EM_CC
 #define SBUF (1u << SP_sbuf)
 #define PSUM (1u << SP_psum)
 #define HBM ((1u << SP_private_hbm) | (1u << SP_shared_hbm))
@@ -84,9 +85,11 @@
 #define P(...)
 #define R(...)
 #define NO_CHECK NULL
+#define DIALECT(engines, rest) ((engines) == EM_SIM ? "nki" rest : (engines) == EM_CC ? "ncc" rest : "nisa" rest)
 #define OP(name_, engines_, gen_, cost_, shape_, effects_, rules_, check_, doc_, ...) \
   [OP_##name_] = {.name = #name_,                                                     \
-                  .dialect = (engines_) == EM_SIM ? "nki" : "nisa",                   \
+                  .dialect = DIALECT(engines_, ""),                                   \
+                  .full = DIALECT(engines_, "." #name_),                              \
                   .engines = (engines_),                                              \
                   .gen = gen_,                                                        \
                   .cost = #cost_,                                                     \
@@ -148,3 +151,32 @@ static const char *const rule_docs[] = {
 };
 const char *rule_name(Rule r) { return rule_names[r]; }
 const char *rule_doc(Rule r) { return rule_docs[r]; }
+
+int op_public(const OpInfo *op) { return op->nparams - (op->nparams && op->params[op->nparams - 1].role == RESULT); }
+
+bool ir_writes(const IrIns *ins, int p) {
+  if (!role_writes(op_info[ins->op].params[p].role)) return false;
+  if (op_info[ins->op].params[p].role != INOUT || !(op_info[ins->op].effects & FX_COLLECTIVE)) return true;
+  int known = op_param(&op_info[ins->op], "recv_counts_known", strlen("recv_counts_known"));
+  return known < 0 || !ins->v[known].u.i; /* the counts that arrive are not written when they are known */
+}
+
+bool ir_has_collectives(const IrModule *m) {
+  for (uint32_t k = 0; k < m->nfunc; k++)
+    for (uint32_t i = 0; i < m->func[k]->nins; i++)
+      if (m->func[k]->ins[i]->op < OP_count && op_info[m->func[k]->ins[i]->op].effects & FX_COLLECTIVE) return true;
+  return false;
+}
+
+const int64_t *ir_group_of(const IrVal *groups, int64_t rank, int64_t *size, int64_t *place) {
+  const int64_t *g = groups->u.ints;
+  for (uint32_t k = 0; k < groups->n; k++, g += 1 + *g) {
+    for (int64_t i = 0; i < *g; i++) {
+      if (g[1 + i] != rank) continue;
+      *size = *g;
+      *place = i;
+      return g + 1;
+    }
+  }
+  return NULL;
+}

@@ -61,6 +61,7 @@ static bool split_operands(RowOp *r) {
 }
 
 static const IrParam *param_of(const RowOp *r, const Mem *m) { return &r->row->params[m->param]; }
+static bool is_list(const IrParam *p) { return p->kind == K_tiles || p->kind == K_channels; }
 
 /* The parameter a role names; "src.vector_offset" is the index tensor of src. */
 static bool read_role(RowOp *r, const TxAttr *a, Mem *m) {
@@ -91,7 +92,7 @@ static bool roles_once(RowOp *r) {
     const Mem *m = &r->mem[i];
     bool *one = &seen[2 * m->param + m->vector];
     if (*one && m->vector) return op_error(r, m->at, "a tensor has one index tensor at most");
-    if (*one && param_of(r, m)->kind != K_tiles)
+    if (*one && !is_list(param_of(r, m)))
       return op_error(r, m->at, join(r, "operand", param_of(r, m)->name, "is given twice"));
     *one = true;
   }
@@ -192,7 +193,7 @@ static bool indirect_dim(RowOp *r, uint32_t k, uint32_t n, int *out) {
 /* Does this index tensor pick rows of m? Of a list of tensors it is the one in hbm. */
 static bool picks(const RowOp *r, const Mem *vec, const Mem *m) {
   return vec->vector && !m->vector && vec->param == m->param &&
-         (param_of(r, m)->kind != K_tiles || space_is_hbm(r->x->f->bufs[m->buf->id]->space));
+         (!is_list(param_of(r, m)) || space_is_hbm(r->x->f->bufs[m->buf->id]->space));
 }
 
 static int count_targets(const RowOp *r, const Mem *vec) {
@@ -256,9 +257,9 @@ static bool place_operands(RowOp *r) {
     if (reg != wants_reg)
       return op_error(
           r, m->at, join(r, "operand", p->name, wants_reg ? "must be a register" : "must be a tensor, not a register"));
-    if (v->kind != V_NONE && p->kind != K_tiles)
+    if (v->kind != V_NONE && !is_list(p))
       return op_error(r, m->at, join(r, "parameter", p->name, "is an attribute and an operand"));
-    if (p->kind == K_tiles) {
+    if (is_list(p)) {
       if (v->kind == V_NONE && !place_list(r, m, v)) return false;
     } else if (reg) {
       *v = (IrVal){V_REG, 0, {.reg = m->buf->id}};
@@ -337,6 +338,26 @@ static bool pairs(RowOp *r, const TxAttr *a, IrVal *v) {
   return true;
 }
 
+static bool lists(RowOp *r, const TxAttr *a, IrVal *v) {
+  size_t n = 0;
+  if (a->kind != AT_ARRAY) return tx_attr_bad(r->x, r->op, a, "a list of lists of integers");
+  for (const TxAttr *e = a->u.child; e; e = e->next) {
+    if (e->kind != AT_ARRAY) return tx_attr_bad(r->x, r->op, a, "a list of lists of integers");
+    n += 1 + (size_t)e->n;
+  }
+  int64_t *list = arena_newn(&r->x->m->arena, int64_t, n);
+  if (!list) return DIAG0(r->x->d, nomem);
+  *v = (IrVal){V_LISTS, a->n, {.ints = list}};
+  for (const TxAttr *e = a->u.child; e; e = e->next) {
+    *list++ = e->n;
+    for (const TxAttr *i = e->u.child; i; i = i->next) {
+      if (i->kind != AT_INT) return tx_attr_bad(r->x, r->op, a, "a list of lists of integers");
+      *list++ = i->u.i;
+    }
+  }
+  return true;
+}
+
 static bool string(RowOp *r, const TxAttr *a, IrVal *v) {
   if (a->kind != AT_STRING || a->u.s.n > UINT32_MAX) return tx_attr_bad(r->x, r->op, a, "a string");
   char *s = arena_strdup(&r->x->m->arena, a->u.s.s, a->u.s.n);
@@ -375,7 +396,10 @@ static bool read_param(RowOp *r, int i, const TxAttr *a) {
       *v = (IrVal){V_INTS, a->n, {.i = 0}};
       return tx_ints(r->x, r->op, a, &v->u.ints);
     case K_pairs:
+    case K_routes:
       return pairs(r, a, v);
+    case K_groups:
+      return lists(r, a, v);
     case K_str:
       return string(r, a, v);
     default:
@@ -409,9 +433,9 @@ static bool fill_defaults(RowOp *r) {
   for (int i = 0; i < r->row->nparams; i++) {
     const IrParam *p = &r->row->params[i];
     if (r->v[i].kind != V_NONE) continue;
-    if (p->required && tx_kind_is_operand(p->kind) && p->kind != K_tiles)
+    if (p->required && tx_kind_is_operand(p->kind) && !is_list(p))
       return op_error(r, r->op->at, join(r, "operand", p->name, "is missing"));
-    if (p->required && p->kind != K_tiles) return TX_ERR(r->x, r->op->at, ir_attr_missing, r->op->spelled, p->name);
+    if (p->required && !is_list(p)) return TX_ERR(r->x, r->op->at, ir_attr_missing, r->op->spelled, p->name);
     r->v[i] = p->def;
   }
   return true;

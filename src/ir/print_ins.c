@@ -104,6 +104,16 @@ static void print_member(Print *p, const IrParam *param, int64_t i) {
     pr_int(p, i);
 }
 
+static void print_lists(Print *p, const IrVal *v) {
+  const int64_t *list = v->u.ints;
+  pr_lit(p, "[");
+  for (uint32_t i = 0; i < v->n; i++, list += 1 + *list) {
+    if (i) pr_lit(p, ", ");
+    pr_list(p, list + 1, (uint32_t)*list);
+  }
+  pr_lit(p, "]");
+}
+
 static void print_value(Print *p, const IrParam *param, const IrVal *v) {
   switch ((ValKind)v->kind) {
     case V_NUM:
@@ -129,6 +139,9 @@ static void print_value(Print *p, const IrParam *param, const IrVal *v) {
       }
       pr_lit(p, "]");
       break;
+    case V_LISTS:
+      print_lists(p, v);
+      break;
     default:
       break;
   }
@@ -140,6 +153,7 @@ static bool is_attribute(const IrParam *param, const IrVal *v) {
     case V_INT:
     case V_INTS:
     case V_PAIRS:
+    case V_LISTS:
     case V_STR:
       return !tx_is_default(param, v);
     default:

@@ -8,6 +8,7 @@ bool tx_kind_is_operand(Kind k) {
     case K_number_or_column:
     case K_number_or_tile:
     case K_tiles:
+    case K_channels:
     case K_reg:
     case K_int_or_reg:
       return true;
@@ -21,8 +22,6 @@ static bool needs_role(const IrParam *p) {
   return tx_kind_is_operand(p->kind) &&
          (!p->required || (p->kind != K_tile && p->kind != K_column && p->kind != K_reg));
 }
-
-static bool is_destination(const IrParam *p) { return p->role == DST || p->role == DST_OPT || p->role == INOUT; }
 
 static void add_key(TxPlan *plan, const char *name, int param) {
   int i = plan->nkey++;
@@ -41,7 +40,7 @@ const TxPlan *tx_plan(TxPlans *plans, Arena *a, Op op) {
   plan->key = key;
   for (int pass = 0; pass < 2; pass++)
     for (int i = 0; i < row->nparams; i++)
-      if (tx_kind_is_operand(row->params[i].kind) && is_destination(&row->params[i]) == (pass == 0))
+      if (tx_kind_is_operand(row->params[i].kind) && role_writes(row->params[i].role) == (pass == 0))
         operand[plan->noperand++] = i;
   for (int i = 0; i < row->nparams; i++) {
     const IrParam *p = &row->params[i];

@@ -122,6 +122,22 @@ const char *say_pattern(const IrTile *t, Say *o) {
   return o->s;
 }
 
+const char *say_lists(const IrVal *lists, Say *o) {
+  start(o);
+  const int64_t *g = lists->u.ints;
+  add(o, "{");
+  for (uint32_t k = 0; k < lists->n; k++, g += 1 + *g) {
+    add(o, k ? ", {" : "{");
+    for (int64_t i = 1; i <= *g; i++) {
+      if (i > 1) add(o, ", ");
+      add_int(o, g[i]);
+    }
+    add(o, "}");
+  }
+  add(o, "}");
+  return o->s;
+}
+
 const char *say_spaces(uint32_t mask, Say *o) {
   start(o);
   if (mask & 1u << SP_sbuf) add_item(o, "sbuf", " or ");
@@ -150,7 +166,7 @@ const char *say_alus(uint64_t mask, Say *o) {
 }
 
 const char *engine_name(int engine) {
-  const char *name = engine == ENGINE_SIM ? "sim" : enum_name(ET_engine, engine);
+  const char *name = engine == ENGINE_SIM ? "sim" : engine == ENGINE_CC ? "cc" : enum_name(ET_engine, engine);
   return name ? name : "?";
 }
 

@@ -15,6 +15,7 @@ const char *say_shape(const int64_t *shape, int n, Say *out); /* "[128,512]" */
 const char *say_dims(const IrTile *t, Say *out);              /* the tile's shape */
 const char *say_pattern(const IrTile *t, Say *out);           /* "[[512,128],[1,512]]" */
 const char *say_spaces(uint32_t mask, Say *out);              /* "sbuf or psum" */
+const char *say_lists(const IrVal *lists, Say *out);          /* "{{0,1},{2,3}}" */
 const char *say_dtypes(uint32_t mask, Say *out);              /* "int32, uint32" */
 const char *say_alus(uint64_t mask, Say *out);
 const char *say_engines(uint32_t mask, Say *out);

@@ -26,7 +26,10 @@ static const struct {
     [K_ints] = {VK(V_INTS), "a list of integers"},
     [K_int_or_ints] = {VK(V_INT) | VK(V_INTS), "an integer or a list of integers"},
     [K_pairs] = {VK(V_PAIRS), "a list of [step, num] pairs"},
+    [K_routes] = {VK(V_PAIRS), "a list of [source, target] pairs"},
+    [K_groups] = {VK(V_LISTS), "a list of lists of ranks"},
     [K_tiles] = {VK(V_TILES), "a list of tensors"},
+    [K_channels] = {VK(V_TILES), "a list with one tensor for each channel"},
     [K_reg] = {VK(V_REG), "a register"},
     [K_int_or_reg] = {V_INT_OR_IDX | VK(V_REG), "an integer or a register"},
     [K_str] = {VK(V_STR), "a string"},
@@ -131,8 +134,7 @@ static bool check_tile_fully(const IrCheck *c, const IrParam *p, const IrTile *t
   if (!t->whole && !check_view(c, p, t)) return false;
   uint32_t legal = p->dtypes[c->gen - gen2];
   if (!(legal >> b->dtype & 1)) ok = bad_dtype(c, p, t, legal);
-  if (b->kind == BUF_CONST && (p->role == DST || p->role == DST_OPT || p->role == INOUT))
-    ok = BAD(c, write_to_constant, p->name, text_of(c, t, &s));
+  if (b->kind == BUF_CONST && (role_writes(p->role))) ok = BAD(c, write_to_constant, p->name, text_of(c, t, &s));
   if (p->kind == K_column || p->kind == K_number_or_column)
     if (tile_free(t) != 1) ok = bad_column(c, p, t);
   if (!space_on_chip(b->space)) return ok;
@@ -214,9 +216,13 @@ static bool same_as_default(const IrParam *p, const IrVal *v) {
 
 static bool check_lists(const IrCheck *c, const IrParam *p, const IrVal *v) {
   bool ok = true;
-  if (v->kind == V_INTS)
-    for (uint32_t i = 0; i < v->n; i++)
+  const int64_t *list = v->u.ints;
+  if (v->kind == V_INTS || v->kind == V_PAIRS)
+    for (uint32_t i = 0; i < (v->kind == V_PAIRS ? 2 * v->n : v->n); i++)
       if (!check_range(c, p, (double)v->u.ints[i])) ok = false;
+  for (uint32_t k = 0; v->kind == V_LISTS && k < v->n; k++, list += 1 + *list)
+    for (int64_t i = 1; i <= *list; i++)
+      if (!check_range(c, p, (double)list[i])) ok = false;
   if (v->kind == V_TILES)
     for (uint32_t i = 0; i < v->n; i++)
       if (!check_tile(c, p, v->u.tiles[i])) ok = false;

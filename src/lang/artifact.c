@@ -210,14 +210,28 @@ static int l_hlo(lua_State *L) { return push_text(L, hlo_text); }
 static int l_hlo_proto(lua_State *L) { return push_text(L, hlo_proto); }
 static int l_stablehlo(lua_State *L) { return push_text(L, stablehlo_text); }
 
-/* a:simulate(x, y), or by operand name: a:simulate{x = ..., y = ...} */
+/* Leaves, for each rank, the operands of all arguments, which are n from 2 on; returns the index of the first. */
+static int spread_ranks(lua_State *L, const Artifact *a, int64_t ranks) {
+  int n = (int)a->ninputs, first = lua_gettop(L) + 1;
+  luaL_checkstack(L, (int)ranks * n + 8, "operands of all ranks");
+  for (int64_t r = 0; r < ranks; r++)
+    for (int i = 0; i < n; i++) ranks_pick(L, 2 + i, r, ranks, a->input_names[i]);
+  return first;
+}
+
+/* a:simulate(x, y), or by operand name: a:simulate{x = ..., y = ...}; a last table {ranks = n} runs it on n ranks. */
 static int l_simulate(lua_State *L) {
   const Artifact *a = self(L);
   LangCtx *c = lang_ctx(L);
   int n = (int)a->ninputs, given = lua_gettop(L) - 1;
   char text[96];
+  int64_t ranks = 0;
   luaL_checkstack(L, n + 8, "operands");
-  if (given == 1 && lua_istable(L, 2) && !luaL_getmetafield(L, 2, "__index")) {
+  if (given >= 1 && (given == n + 1 || given == 2) && ranks_is_options(L, given + 1)) {
+    ranks = ranks_option(L, given + 1, "artifact:simulate");
+    lua_settop(L, given--);
+  }
+  if (given == 1 && lua_istable(L, 2) && lua_rawlen(L, 2) == 0 && !luaL_getmetafield(L, 2, "__index")) {
     for (int i = 0; i < n; i++) lua_getfield(L, 2, a->input_names[i]);
     lua_pushnil(L);
     for (int count = 0; lua_next(L, 2); count++, lua_pop(L, 1)) {
@@ -233,7 +247,7 @@ static int l_simulate(lua_State *L) {
     text[sizeof text - 1] = '\0';
     LANG_FAIL(L, artifact_operands, a->func_name, text);
   }
-  return artifact_simulate(L, c, a, 2);
+  return artifact_simulate(L, c, a, ranks ? spread_ranks(L, a, ranks) : 2, ranks);
 }
 
 static int l_gc(lua_State *L) {

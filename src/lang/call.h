@@ -108,6 +108,14 @@ void lang_say_unknown(lua_State *L, const BindSpec *spec, const char *name); /* 
 /* Is the value at i the last argument's keyword table? takes_list: the parameter at its position takes a plain list. */
 bool lang_is_keywords(lua_State *L, int i, bool takes_list);
 
+/* groups.c: a list of lists of ranks, plain or an ncc.ReplicaGroup; ints may be NULL, to learn the room they need. */
+typedef struct GroupList {
+  uint32_t n;  /* lists */
+  size_t room; /* integers: a length and ranks for each list */
+} GroupList;
+GroupList groups_read(lua_State *L, int i, const char *func, const char *param, int64_t *ints);
+void groups_open(lua_State *L, LangCtx *c); /* pushes ncc.ReplicaGroup */
+
 /* token.c */
 void lang_push_space(lua_State *L, LangCtx *c, Space s);
 void lang_add_enum(lua_State *L, LangCtx *c, EnumType t, const char *module); /* strict table of tokens */

@@ -215,6 +215,7 @@ static int expand(lua_State *L) {
   }
   end_step(L, run, STEP_allocate_pending_tensors, tr_allocate_pending_tensors);
   end_step(L, run, STEP_check_return, tr_check_return);
+  run->has_collectives = ir_has_collectives(run->trace->m);
   lua_settop(L, top - 1);
   return 0;
 }
@@ -337,7 +338,7 @@ IrModule *drive_specialize(void *ud, const FwRequest *r, bool *has_collectives, 
   const char *warnings = run.trace ? tr_warnings(run.trace) : "";
   if (*warnings) c->warn(c->io_ud, warnings, strlen(warnings));
   *impure = run.impure;
-  *has_collectives = run.has_collectives; /* false unless a class says so: no row of ops.def is one */
+  *has_collectives = run.has_collectives || (m && ir_has_collectives(m)); /* a class may say so of more */
   tr_close(run.trace);
   text_free(&run.before);
   return m;

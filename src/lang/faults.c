@@ -139,7 +139,7 @@ void faults_instruction(lua_State *L, const BindSpec *spec, const OpInfo *op, in
   uint32_t missing = 0;
   diag_clear(&c->diag);
   luaL_checkstack(L, 8, spec->func);
-  for (int k = 0; k < op->nparams; k++) {
+  for (int k = 0; k < op_public(op); k++) {
     const IrParam *p = &op->params[k];
     push_argument(L, p, k, npos, kw);
     if (!fits(L, lua_gettop(L), p)) misfit(L, spec, p, lua_gettop(L));

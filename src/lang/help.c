@@ -81,6 +81,9 @@ static void list_topics(Text *out) {
             "library or an error id\n\nnisa:");
   for (int i = 1; i < OP_count; i++)
     if (strcmp(op_info[i].dialect, "nisa") == 0) text_printf(out, " %s", op_info[i].name);
+  text_puts(out, "\n\nncc:");
+  for (int i = 1; i < OP_count; i++)
+    if (strcmp(op_info[i].dialect, "ncc") == 0) text_printf(out, " %s", op_info[i].name);
   text_puts(out, "\n\nnl:");
   for (int i = 0; i < nl_nrows; i++) text_printf(out, " %s", nl_rows[i].name);
   for (int i = 0; i < nl_half_nrows; i++) text_printf(out, " %s", nl_half_rows[i].name);
@@ -106,6 +109,8 @@ static const char *in_module(const char *topic, const char *module) {
 static bool find_instruction(const char *topic, Text *out) {
   const char *name = in_module(topic, "nisa");
   if (!name) name = in_module(topic, "nki.isa");
+  if (!name) name = in_module(topic, "ncc");
+  if (!name) name = in_module(topic, "nki.collectives");
   Op op = name ? op_parse(name, strlen(name)) : OP_none;
   if (op == OP_none) return false;
   help_op_text(op, out);

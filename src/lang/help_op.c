@@ -9,7 +9,8 @@ static const char *const roles[] = {[DST] = "written",
                                     [SRC] = "read",
                                     [SRC_OPT] = "read, optional",
                                     [INOUT] = "read and written",
-                                    [ATTR] = "attribute"};
+                                    [ATTR] = "attribute",
+                                    [RESULT] = "the result"};
 static const char *const kinds[] = {[K_tile] = "tile",
                                     [K_column] = "(P,1) tile",
                                     [K_number] = "number",
@@ -24,7 +25,10 @@ static const char *const kinds[] = {[K_tile] = "tile",
                                     [K_ints] = "list of integers",
                                     [K_int_or_ints] = "integer or list of integers",
                                     [K_pairs] = "list of {step, num}",
+                                    [K_routes] = "list of {source, target}",
+                                    [K_groups] = "ReplicaGroup",
                                     [K_tiles] = "list of tiles",
+                                    [K_channels] = "list of {tile}, one for each channel",
                                     [K_reg] = "register",
                                     [K_int_or_reg] = "integer or register",
                                     [K_str] = "string"};
@@ -43,6 +47,7 @@ static void engines_of(const OpInfo *op, Text *out) {
       add_word(out, &first, ", ", *n);
   }
   if (op->engines & EM_SIM) add_word(out, &first, ", ", "simulator only");
+  if (op->engines & EM_CC) add_word(out, &first, ", ", "collectives");
 }
 
 static void number_text(double v, Text *out) {
@@ -134,8 +139,8 @@ static void domain_text(const OpInfo *op, const IrParam *p, Text *out) {
 
 void help_signature(Op op, Text *out) {
   const OpInfo *info = &op_info[op];
-  text_printf(out, "%s.%s(", info->dialect, info->name);
-  for (int i = 0; i < info->nparams; i++) {
+  text_printf(out, "%s(", info->full);
+  for (int i = 0; i < op_public(info); i++) {
     const IrParam *p = &info->params[i];
     text_printf(out, "%s%s", i ? ", " : "", p->name);
     if (p->required) continue;
@@ -144,7 +149,7 @@ void help_signature(Op op, Text *out) {
     default_text(p, out);
     if (out->len == before) text_puts(out, "nil");
   }
-  text_puts(out, ")");
+  text_puts(out, op_public(info) < info->nparams ? ") -> register" : ")");
 }
 
 static void facts_line(const OpInfo *op, Text *out) {
@@ -159,9 +164,9 @@ void help_op_text(Op op, Text *out) {
   text_printf(out, "\n  %s\n  ", info->doc);
   facts_line(info, out);
   int width = 0;
-  for (int i = 0; i < info->nparams; i++)
+  for (int i = 0; i < op_public(info); i++)
     if ((int)strlen(info->params[i].name) > width) width = (int)strlen(info->params[i].name);
-  for (int i = 0; i < info->nparams; i++) {
+  for (int i = 0; i < op_public(info); i++) {
     const IrParam *p = &info->params[i];
     Text takes;
     text_init(&takes, out->alloc);
@@ -217,10 +222,10 @@ void help_ops_markdown(Text *out) {
   text_puts(out, "# Instructions\n\nWritten by `./dev docs` from `src/ir/ops.def`.\n");
   for (int i = 1; i < OP_count; i++) {
     const OpInfo *op = &op_info[i];
-    text_printf(out, "\n## %s.%s\n\n%s\n\n", op->dialect, op->name, op->doc);
+    text_printf(out, "\n## %s\n\n%s\n\n", op->full, op->doc);
     facts_line(op, out);
     text_puts(out, "\n| parameter | kind | default | takes |\n| --- | --- | --- | --- |\n");
-    for (int k = 0; k < op->nparams; k++) param_row(op, &op->params[k], out);
+    for (int k = 0; k < op_public(op); k++) param_row(op, &op->params[k], out);
     for (const IrRuleUse *r = op_rules((Op)i); r->rule; r++) {
       text_printf(out, "%s- %s:", r == op_rules((Op)i) ? "\n" : "", rule_doc((Rule)r->rule));
       for (int k = 0; k < 6 && r->arg[k]; k++) text_printf(out, "%s%s", k ? ", " : " ", op->params[r->arg[k] - 1].name);
@@ -272,7 +277,7 @@ void help_ops_json(Text *out) {
     json_cstr(&w, op->doc);
     json_key(&w, "parameters");
     json_begin(&w, '[');
-    for (int k = 0; k < op->nparams; k++) param_json(&w, op, &op->params[k], &word);
+    for (int k = 0; k < op_public(op); k++) param_json(&w, op, &op->params[k], &word);
     json_end(&w, ']');
     json_end(&w, '}');
   }

@@ -200,19 +200,25 @@ static void open_metatable(lua_State *L, LangCtx *c) {
 
 /* ---- module nki -------------------------------------------------------------------------------------------------- */
 
+/* Upvalues: context, kernel, number of ranks or 0. */
 static int l_run(lua_State *L) {
+  int64_t ranks = lua_tointeger(L, lua_upvalueindex(3));
   lua_pushvalue(L, lua_upvalueindex(2));
   lua_insert(L, 1);
-  return kernel_simulate(L);
+  return ranks ? ranks_simulate(L, lang_upctx(L), ranks) : kernel_simulate(L);
 }
 
-/* nki.simulate(k): a function that runs k on arrays, whatever its mode. */
+/* nki.simulate(k): a function that runs k on arrays, whatever its mode; nki.simulate(k, {ranks = n}): on n ranks. */
 static int l_simulate(lua_State *L) {
   LangCtx *c = lang_upctx(L);
-  if (lua_gettop(L) != 1 || !lang_to_kernel(L, c, 1)) return luaL_typeerror(L, 1, "nki kernel");
+  if (!lang_to_kernel(L, c, 1)) return luaL_typeerror(L, 1, "nki kernel");
+  if (lua_gettop(L) > 2) return LANG_FAIL(L, bind_surplus, "nki.simulate", 2, lua_gettop(L));
+  lua_settop(L, 2);
+  int64_t ranks = ranks_option(L, 2, "nki.simulate");
   lua_pushlightuserdata(L, c);
-  lua_insert(L, 1);
-  lua_pushcclosure(L, l_run, 2);
+  lua_pushvalue(L, 1);
+  lua_pushinteger(L, ranks);
+  lua_pushcclosure(L, l_run, 3);
   return 1;
 }
 

@@ -138,6 +138,8 @@ int kernel_call(lua_State *L);
 int kernel_specialize(lua_State *L);
 int kernel_dump_config(lua_State *L);
 int kernel_simulate(lua_State *L); /* the kernel at 1, arrays behind it */
+/* The same arguments: their artifact and the arrays that are its operands. Upvalue 2: the artifact if it is known. */
+int kernel_operands(lua_State *L);
 /* kernel_jit.c */
 int kernel_jit(lua_State *L);
 int kernel_trace_helper(lua_State *L); /* nki.trace */
@@ -200,6 +202,16 @@ void artifact_push_made(lua_State *L, LangCtx *c, const Artifact *a);
 void array_open(lua_State *L, LangCtx *c);
 int array_decl(lua_State *L);      /* nki.decl */
 int artifact_decode(lua_State *L); /* nki.decode */
-int artifact_simulate(lua_State *L, LangCtx *c, const Artifact *a,
-                      int first); /* arrays at first.. ; pushes the outputs */
+/* Arrays at first.., of each rank those of all operands; pushes the outputs, with ranks a list of arrays each. 0: a run
+   without ranks. */
+int artifact_simulate(lua_State *L, LangCtx *c, const Artifact *a, int first, int64_t ranks);
+
+/* ranks.c */
+/* The option `ranks` of the table at i, which has no other; 0 when the value is nil. */
+int64_t ranks_option(lua_State *L, int i, const char *func);
+bool ranks_is_options(lua_State *L, int i); /* a plain table with the key ranks */
+/* Pushes what rank r gets of the value at i: its array of a plain list of arrays, else the value itself. name: for the
+   message when the list has another length. */
+void ranks_pick(lua_State *L, int i, int64_t r, int64_t ranks, const char *name);
+int ranks_simulate(lua_State *L, LangCtx *c, int64_t ranks); /* a kernel at 1, arguments behind it */
 #endif

@@ -204,9 +204,29 @@ static int run(KernelCall *call) {
   if (call->decl >= 0) LANG_FAIL(L, kernel_decl_run, core->func_name, param(call, call->decl), "a simulation");
   const Artifact *a = specialize(call);
   int first = push_operands(call, a);
-  int n = artifact_simulate(L, call->c, a, first);
+  int n = artifact_simulate(L, call->c, a, first, 0);
   if (core->mode == MODE_LEGACY) copy_to_parameters(call, a, lua_gettop(L) - n + 1);
   return n;
+}
+
+int kernel_operands(lua_State *L) {
+  KernelCall call;
+  FwArg args[KERNEL_FAST_ARGS];
+  const Artifact *a = lang_to_artifact(L, lua_upvalueindex(2));
+  kernel_begin(L, &call, args);
+  kernel_request(&call);
+  check_mix(&call);
+  const KernelCore *core = call.k->core;
+  if (call.decl >= 0) LANG_FAIL(L, kernel_decl_run, core->func_name, param(&call, call.decl), "a simulation");
+  if (core->mode == MODE_LEGACY)
+    LANG_FAIL(L, kernel_option, "a kernel of mode legacy writes into its arguments and does not run on ranks");
+  if (a) {
+    lua_pushvalue(L, lua_upvalueindex(2));
+  } else {
+    a = specialize(&call);
+  }
+  push_operands(&call, a);
+  return 1 + (int)a->ninputs;
 }
 
 int kernel_simulate(lua_State *L) {

@@ -173,6 +173,7 @@ void lang_bind(lua_State *L, const BindSpec *spec);
 /* ---- modules: one luaopen per public module; drive.c pushes kernels ---------------------------------------------- */
 int lang_open_nl(lua_State *L);
 int lang_open_nisa(lua_State *L);
+int lang_open_collectives(lua_State *L);
 int lang_open_kernel(lua_State *L); /* the C half of `nki` */
 int lang_open_ndarray(lua_State *L);
 bool lang_open(lua_State *L, Alloc alloc, Diag *d); /* registers everything in package.preload; loads nothing else */

@@ -16,7 +16,7 @@ static const Artifact *artifact_at(lua_State *L) {
 static double run_once(lua_State *L, LangCtx *c, const Artifact *a) {
   int top = lua_gettop(L);
   int64_t began = clock_ns();
-  artifact_simulate(L, c, a, M_arrays);
+  artifact_simulate(L, c, a, M_arrays, 0);
   double us = (double)(clock_ns() - began) / 1e3;
   lua_settop(L, top);
   return us;

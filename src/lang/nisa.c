@@ -1,5 +1,5 @@
-/* nisa.c -- room lang: the module nki.isa. One C closure per row of ops.def; the arguments go straight from the Lua
-   stack into the instruction's values, so a call makes no table and no copy. */
+/* nisa.c -- room lang: instructions as Lua functions, one C closure per row of ops.def; the arguments go straight from
+   the Lua stack into the instruction's values, so a call makes no table and no copy. */
 #include <stdio.h>
 
 #include "classic.h"
@@ -8,7 +8,7 @@
 #include "instruction.h"
 #include "nl.h"
 
-enum { MAX_PARAMS = 24, MAX_LIST = 64 };
+enum { MAX_PARAMS = 24, MAX_LIST = 64, MAX_PAIRS = 4096 };
 
 /* One row as a Lua function: upvalue 2 of its closure. Lua makes one object of equal short strings, so a parameter's
    name is known by its address; user value 1 keeps those objects alive. */
@@ -32,20 +32,13 @@ typedef struct Binding { /* of one call */
   bool strict, classic; /* strict as in Callee; classic: the call does not fit, binding stopped */
 } Binding;
 
-static const char *const full_names[OP_count] = {
-    "",
-#define OP(name, ...) "nisa." #name,
-#define P(...)
-#define R(...)
-#include "ops.def"
-};
-static const char *func_name(const Binding *b) { return full_names[b->op - op_info]; }
-const char *lang_nisa_name(const void *callee) { return full_names[((const Callee *)callee)->op - op_info]; }
+static const char *func_name(const Binding *b) { return b->op->full; }
+const char *lang_nisa_name(const void *callee) { return ((const Callee *)callee)->op->full; }
 
 /* Parameter names for messages: those of the row, then `name`. */
 static void spec_of(const Binding *b, BindSpec *spec, const char **names) {
   int n = 0;
-  for (; n < b->op->nparams; n++) names[n] = b->op->params[n].name;
+  for (; n < op_public(b->op); n++) names[n] = b->op->params[n].name;
   names[n++] = "name";
   *spec = (BindSpec){.func = func_name(b), .names = names, .n = n};
 }
@@ -127,13 +120,14 @@ static void list_value(Binding *b, int i, const IrParam *p, IrVal *out) {
 
 static void pairs_value(Binding *b, int i, const IrParam *p, IrVal *out) {
   lua_State *L = b->L;
+  const char *want = p->kind == K_pairs ? "a list of {step, num} pairs" : "a list of {source, target} pairs";
   i = lua_absindex(L, i);
   size_t n = lua_type(L, i) == LUA_TTABLE ? lua_rawlen(L, i) : 0;
-  if (n < 1 || n > 16) wrong(b, i, p->name, "a list of {step, num} pairs");
+  if (n < 1 || n > MAX_PAIRS) wrong(b, i, p->name, want);
   int64_t *ints = ints_room(b, 2 * n);
   for (size_t k = 0; k < n; k++) {
     lua_rawgeti(L, i, (lua_Integer)k + 1);
-    if (lua_type(L, -1) != LUA_TTABLE || lua_rawlen(L, -1) != 2) wrong(b, -1, p->name, "a list of {step, num} pairs");
+    if (lua_type(L, -1) != LUA_TTABLE || lua_rawlen(L, -1) != 2) wrong(b, -1, p->name, want);
     for (int j = 0; j < 2; j++) {
       lua_rawgeti(L, -1, j + 1);
       if (!lang_to_int(L, -1, &ints[2 * k + (size_t)j])) wrong(b, -1, p->name, "a list of pairs of integers");
@@ -159,6 +153,34 @@ static void tiles_value(Binding *b, int i, const IrParam *p, IrVal *out) {
     lua_pop(L, 1);
   }
   *out = (IrVal){.kind = V_TILES, .n = (uint32_t)n, .u.tiles = tiles};
+}
+
+/* A list of lists of one tensor. */
+static void channels_value(Binding *b, int i, const IrParam *p, IrVal *out) {
+  lua_State *L = b->L;
+  i = lua_absindex(L, i);
+  size_t n = lua_type(L, i) == LUA_TTABLE ? lua_rawlen(L, i) : 0;
+  if (n < 1 || n > MAX_LIST) wrong(b, i, p->name, "a list with a list of one tensor for each channel");
+  const IrTile **tiles = arena_newn(&b->t->m->arena, const IrTile *, n);
+  if (!tiles) DIAG0(b->t->d, nomem), lang_trace_error(L, b->t);
+  for (size_t k = 0; k < n; k++) {
+    IrVal one;
+    lua_rawgeti(L, i, (lua_Integer)k + 1);
+    if (lua_type(L, -1) != LUA_TTABLE || lua_rawlen(L, -1) != 1)
+      wrong(b, -1, p->name, "a list with a list of one tensor for each channel");
+    lua_rawgeti(L, -1, 1);
+    if (!tile_value(b, -1, p, &one)) wrong(b, -1, p->name, "a list with a list of one tensor for each channel");
+    tiles[k] = one.u.tile;
+    lua_pop(L, 2);
+  }
+  *out = (IrVal){.kind = V_TILES, .n = (uint32_t)n, .u.tiles = tiles};
+}
+
+static void groups_value(Binding *b, int i, const IrParam *p, IrVal *out) {
+  i = lua_absindex(b->L, i);
+  int64_t *ints = ints_room(b, groups_read(b->L, i, func_name(b), p->name, NULL).room + 1);
+  GroupList list = groups_read(b->L, i, func_name(b), p->name, ints);
+  *out = (IrVal){.kind = V_LISTS, .n = list.n, .u.ints = ints};
 }
 
 static void register_value(Binding *b, int i, const IrParam *p, IrVal *out) {
@@ -200,10 +222,17 @@ static void other_value(Binding *b, int i, const IrParam *p, IrVal *out) {
       list_value(b, i, p, out);
       break;
     case K_pairs:
+    case K_routes:
       pairs_value(b, i, p, out);
       break;
     case K_tiles:
       tiles_value(b, i, p, out);
+      break;
+    case K_channels:
+      channels_value(b, i, p, out);
+      break;
+    case K_groups:
+      groups_value(b, i, p, out);
       break;
     case K_reg:
     case K_int_or_reg:
@@ -302,7 +331,7 @@ static void keyword(Binding *b, int nth) { /* key at -2, value at -1 */
 static bool takes_list(const OpInfo *op, int k) {
   if (k >= op->nparams) return false;
   Kind kind = op->params[k].kind;
-  return kind == K_ints || kind == K_int_or_ints || kind == K_pairs || kind == K_tiles;
+  return kind == K_ints || kind == K_int_or_ints || (kind >= K_pairs && kind <= K_channels);
 }
 
 static bool is_keywords(Binding *b, int top) {
@@ -314,7 +343,7 @@ static bool is_keywords(Binding *b, int top) {
 
 static void bind(Binding *b) {
   lua_State *L = b->L;
-  int top = lua_gettop(L), n = b->op->nparams, npos = top;
+  int top = lua_gettop(L), n = op_public(b->op), npos = top;
   bool kw = top > 0 && lua_type(L, top) == LUA_TTABLE && is_keywords(b, top);
   if (kw) npos--;
   b->npos = npos;
@@ -333,7 +362,7 @@ static void bind(Binding *b) {
 
 /* Is a parameter missing that the current form demands? */
 static bool lacks(const Binding *b) {
-  for (int k = 0; k < b->op->nparams; k++)
+  for (int k = 0; k < op_public(b->op); k++)
     if (b->op->params[k].required && !(b->given >> k & 1)) return true;
   return false;
 }
@@ -363,6 +392,14 @@ static bool as_classic(Binding *b, int top) {
   return false;
 }
 
+/* The register that the instruction fills; pushed as the call's value. */
+static void push_result(Binding *b, IrVal *out) {
+  LIndex r = {.coef = 1};
+  if (!tr_reg_alloc(b->t, NULL, &r.reg)) lang_trace_error(b->L, b->t);
+  *out = (IrVal){.kind = V_REG, .u.reg = r.reg};
+  lang_push_index(b->L, b->c, r);
+}
+
 int lang_nisa_call(lua_State *L) {
   Binding b;
   int top = lua_gettop(L);
@@ -378,63 +415,30 @@ int lang_nisa_call(lua_State *L) {
   lang_locate_fast(L, b.c, b.t); /* before the values: reading a register is an instruction of this line, too */
   begin(&b);
   if (b.classic && as_classic(&b, top)) return 1;
+  bool result = op_public(b.op) < b.op->nparams;
+  if (result) push_result(&b, &b.ins->v[b.op->nparams - 1]);
   if (!tr_emit_ins(b.t, b.ins, b.label)) {
     if (b.strict || !lacks(&b)) lang_trace_error(L, b.t);
     if (as_classic(&b, top)) return 1;
     if (!tr_emit_ins(b.t, b.ins, b.label)) lang_trace_error(L, b.t);
   }
-  lua_pushlightuserdata(L, instruction_handle(b.t));
+  if (!result) lua_pushlightuserdata(L, instruction_handle(b.t));
   return 1;
 }
 
-/* ---- the module */
+/* ---- its function */
 
-static const char *const x_names[] = {"x", NULL};
-static const bool x_required[] = {false};
-static int nisa_get_nc_sub_version(Call *call);
-static const LRow rows[] = {{.module = "nisa",
-                             .name = "register_alloc",
-                             .body = nisa_register_alloc,
-                             .bind = {"nisa.register_alloc", x_names, x_required, 1, 0}},
-                            {.module = "nisa",
-                             .name = "get_nc_version",
-                             .body = nisa_get_nc_version,
-                             .anywhere = true,
-                             .bind = {"nisa.get_nc_version", x_names, x_required, 0, 0}},
-                            {.module = "nisa",
-                             .name = "get_nc_sub_version",
-                             .body = nisa_get_nc_sub_version,
-                             .anywhere = true,
-                             .bind = {"nisa.get_nc_sub_version", x_names, x_required, 0, 0}}};
-
-/* The simulator is the first silicon of each generation. */
-static int nisa_get_nc_sub_version(Call *call) {
-  lua_pushinteger(call->L, 0);
-  return 1;
-}
-
-static void add_engine_aliases(lua_State *L, LangCtx *c) {
-  static const char *const names[] = {"tensor", "vector", "scalar", "gpsimd", "unknown"};
-  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-    char full[32];
-    int v = 0;
-    enum_parse(ET_engine, names[k], strlen(names[k]), &v);
-    snprintf(full, sizeof full, "%s_engine", names[k]);
-    lang_push_enum(L, c, ET_engine, v, "nisa");
-    lua_setfield(L, -2, full);
-  }
-}
-
-static void push_callee(lua_State *L, LangCtx *c, const OpInfo *op, bool strict) {
+void nisa_push_callee(lua_State *L, LangCtx *c, const OpInfo *op, bool strict) {
   lua_pushlightuserdata(L, c);
   Callee *callee = lua_newuserdatauv(L, sizeof *callee, 1);
   *callee = (Callee){.op = op, .strict = strict};
   lua_createtable(L, op->nparams, 0);
-  for (int k = 0; k < op->nparams; k++) {
+  for (int k = 0; k < op_public(op); k++) {
     lua_pushstring(L, op->params[k].name);
     callee->key[k] = lua_topointer(L, -1);
     lua_rawseti(L, -2, k + 1);
   }
+  for (int k = op_public(op); k < op->nparams; k++) callee->key[k] = callee; /* no key */
   lua_setiuservalue(L, -2, 1);
   lua_pushcclosure(L, lang_nisa_call, 2);
 }
@@ -442,30 +446,5 @@ static void push_callee(lua_State *L, LangCtx *c, const OpInfo *op, bool strict)
 void nisa_push_strict(lua_State *L, LangCtx *c, const char *name) {
   Op op = op_parse(name, strlen(name));
   if (op == OP_none) luaL_error(L, "no instruction '%s'", name);
-  push_callee(L, c, &op_info[op], true);
-}
-
-int lang_open_nisa(lua_State *L) {
-  LangCtx *c = lang_ctx(L);
-  lua_createtable(L, 0, OP_count + 24);
-  for (int op = OP_none + 1; op < OP_count; op++) {
-    if (strcmp(op_info[op].dialect, "nisa") != 0) continue; /* the simulator's own: reached through nl */
-    push_callee(L, c, &op_info[op], false);
-    lua_setfield(L, -2, op_info[op].name);
-  }
-  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-    lang_push_row(L, c, &rows[k]);
-    lua_setfield(L, -2, rows[k].name);
-  }
-  for (int t = ET_engine; t <= ET_dma_engine; t++) lang_add_enum(L, c, (EnumType)t, "nisa");
-  add_engine_aliases(L, c);
-  classic_add_isa(L, c);
-  instruction_open(L, c);
-  lang_half(L, c, "nki.classes");
-  lua_getfield(L, -1, "isa");
-  lua_pushvalue(L, -3);
-  lua_call(L, 1, 0);
-  lua_pop(L, 1);
-  lang_strict(L, "nisa");
-  return 1;
+  nisa_push_callee(L, c, &op_info[op], true);
 }

@@ -13,6 +13,8 @@ const LRow *nl_half_row(const char *name);
 
 #define NL(name, body, arg, where, lists, params, doc) int body(Call *call);
 #include "nl.def"
+/* Pushes the function of a row; strict: without its classic form. */
+void nisa_push_callee(lua_State *L, LangCtx *c, const OpInfo *op, bool strict);
 int nisa_register_alloc(Call *call);
 int nisa_get_nc_version(Call *call);
 

@@ -50,6 +50,7 @@ static int load_c(lua_State *L, const char *name, lua_CFunction open) {
 static int l_nki(lua_State *L) { return load_c(L, "nki", lang_open_kernel); }
 static int l_nl(lua_State *L) { return load_c(L, "nki.language", lang_open_nl); }
 static int l_nisa(lua_State *L) { return load_c(L, "nki.isa", lang_open_nisa); }
+static int l_collectives(lua_State *L) { return load_c(L, "nki.collectives", lang_open_collectives); }
 static int l_ndarray(lua_State *L) { return load_c(L, "nki.ndarray", lang_open_ndarray); }
 
 /* lua/nki/x.lua and kernels/x.lua, upvalue 1: the row's number. Locations skip chunks named so. The chunk is given its
@@ -73,8 +74,12 @@ static int l_embedded(lua_State *L) {
 }
 
 static void preload(lua_State *L) {
-  static const luaL_Reg modules[] = {
-      {"nki", l_nki}, {"nki.language", l_nl}, {"nki.isa", l_nisa}, {"nki.ndarray", l_ndarray}, {NULL, NULL}};
+  static const luaL_Reg modules[] = {{"nki", l_nki},
+                                     {"nki.language", l_nl},
+                                     {"nki.isa", l_nisa},
+                                     {"nki.collectives", l_collectives},
+                                     {"nki.ndarray", l_ndarray},
+                                     {NULL, NULL}};
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
   for (lua_Integer i = 0; nki_embedded[i].name; i++) {
     lua_pushinteger(L, i);
@@ -159,5 +164,6 @@ static int open_module(lua_State *L, lua_CFunction load, const char *name) {
 MODULE(luaopen_nki, l_nki, "nki")
 MODULE(luaopen_nki_language, l_nl, "nki.language")
 MODULE(luaopen_nki_isa, l_nisa, "nki.isa")
+MODULE(luaopen_nki_collectives, l_collectives, "nki.collectives")
 MODULE(luaopen_nki_ndarray, l_ndarray, "nki.ndarray")
 MODULE(luaopen_nki_testing, NULL, "nki.testing")

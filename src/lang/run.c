@@ -1,5 +1,5 @@
-/* run.c -- room lang: running an artifact on host arrays. An operand that the kernel writes and returns is updated in
-   place, but only when the whole run succeeded. */
+/* run.c -- room lang: running an artifact on host arrays, once or on several ranks. An operand that the kernel writes
+   and returns is updated in place, but only when the whole run succeeded. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +9,11 @@
 typedef struct HostRun {
   LangCtx *c;
   const Artifact *a;
-  SimTensor *operands, *outputs;
+  int64_t ranks;                 /* 0: a run without ranks, whose results are no lists */
+  SimTensor *operands, *outputs; /* by rank */
 } HostRun;
+
+static int64_t runs_of(const HostRun *run) { return run->ranks ? run->ranks : 1; }
 
 static size_t bytes_of(const SimTensor *t) {
   size_t n = (size_t)dtype_bytes(t->dtype);
@@ -18,19 +21,28 @@ static size_t bytes_of(const SimTensor *t) {
   return n;
 }
 
+/* Memory that operand w of rank r has in common with another one, as its index among all; -1: with none. */
+static int64_t shared_with(const HostRun *run, int64_t w) {
+  uintptr_t lo = (uintptr_t)run->operands[w].data, hi = lo + bytes_of(&run->operands[w]);
+  for (int64_t i = 0; i < runs_of(run) * run->a->ninputs; i++) {
+    uintptr_t other = (uintptr_t)run->operands[i].data;
+    if (i != w && other < hi && other + bytes_of(&run->operands[i]) > lo) return i;
+  }
+  return -1;
+}
+
 /* Memory that two operands share may not be written through one of them. */
 static bool check_overlap(const HostRun *run, Diag *d) {
   const Artifact *a = run->a;
-  for (uint32_t k = 0; k < a->noutputs; k++) {
-    int32_t w = fw_updated_operand(a, k);
-    if (w < 0) continue;
-    uintptr_t lo = (uintptr_t)run->operands[w].data, hi = lo + bytes_of(&run->operands[w]);
-    for (uint32_t i = 0; i < a->ninputs; i++) {
-      uintptr_t other = (uintptr_t)run->operands[i].data;
-      if ((int32_t)i == w || other >= hi || other + bytes_of(&run->operands[i]) <= lo) continue;
-      return DIAG(d, array_bound_twice, a->func_name, a->input_names[w], a->input_names[i], a->input_names[w]);
+  for (int64_t r = 0; r < runs_of(run); r++)
+    for (uint32_t k = 0; k < a->noutputs; k++) {
+      int32_t w = fw_updated_operand(a, k);
+      int64_t other = w < 0 ? -1 : shared_with(run, r * a->ninputs + w);
+      if (other < 0) continue;
+      if (other / a->ninputs == r)
+        return DIAG(d, array_bound_twice, a->func_name, a->input_names[w], a->input_names[other], a->input_names[w]);
+      return DIAG(d, array_of_ranks, a->func_name, a->input_names[w], (int)r, (int)(other / a->ninputs));
     }
-  }
   return true;
 }
 
@@ -50,7 +62,8 @@ static bool simulate(const HostRun *run, Diag *d) {
   opt.profile = c->profile;
   opt.report = &report;
   text_init(&report.lines, c->alloc);
-  bool ok = check_overlap(run, d) && sim_run(run->a->module, run->operands, run->outputs, &opt, d);
+  const SimRanks ranks = {.n = runs_of(run), .operands = run->operands, .outputs = run->outputs};
+  bool ok = check_overlap(run, d) && sim_run_ranks(run->a->module, &ranks, &opt, d);
   if (report.lines.len) c->warn(c->io_ud, report.lines.data, report.lines.len);
   text_free(&report.lines);
   return ok;
@@ -68,41 +81,68 @@ static void put_type(Text *t, const IrBuf *b) {
   text_puts(t, "]");
 }
 
-static SimTensor take_operand(lua_State *L, const HostRun *run, uint32_t i, int at) {
-  const IrBuf *want = artifact_input(run->a, i);
+/* Operand i of all ranks: the array at `at`. */
+static SimTensor take_operand(lua_State *L, const HostRun *run, int64_t i, int at) {
+  const IrBuf *want = artifact_input(run->a, (uint32_t)(i % run->a->ninputs));
+  const char *name = run->a->input_names[i % run->a->ninputs];
   const LArray *have = lang_to_array(L, at);
-  if (have && !have->data) LANG_FAIL(L, array_freed, run->a->func_name, run->a->input_names[i]);
+  if (have && !have->data) LANG_FAIL(L, array_freed, run->a->func_name, name);
   if (have && have->dtype == want->dtype && have->rank == want->rank &&
       memcmp(have->shape, want->shape, (size_t)have->rank * sizeof *have->shape) == 0)
     return tensor_of(want, have->data);
   char got[DESCRIBE];
   Text *t = lang_scratch_text(L, run->c);
-  text_printf(t, "operand '%s' must be an array ", run->a->input_names[i]);
+  text_printf(t, "operand '%s' ", name);
+  if (run->ranks) text_printf(t, "of rank %d ", (int)(i / run->a->ninputs));
+  text_puts(t, "must be an array ");
   put_type(t, want);
   text_printf(t, ", got %s", lang_describe(L, at, got, sizeof got));
   LANG_FAIL(L, artifact_operands, run->a->func_name, text_str(t));
   return (SimTensor){.data = NULL};
 }
 
-int artifact_simulate(lua_State *L, LangCtx *c, const Artifact *a, int first) {
-  int n = (int)a->noutputs;
-  luaL_checkstack(L, n + 8, "outputs");
-  SimTensor *tensors = lua_newuserdatauv(L, ((size_t)a->ninputs + a->noutputs) * sizeof *tensors, 0);
-  HostRun run = {.c = c, .a = a, .operands = tensors, .outputs = tensors + a->ninputs};
-  int results = lua_gettop(L) + 1;
-  for (uint32_t k = 0; k < a->noutputs; k++) {
-    const IrBuf *b = artifact_output(a, k);
-    run.outputs[k] = tensor_of(b, lang_push_array(L, b->dtype, b->rank, b->shape)->data);
+/* The arrays of output k; a list of them by rank is left on the stack, without ranks the one array. */
+static void make_output(lua_State *L, HostRun *run, uint32_t k) {
+  const IrBuf *b = artifact_output(run->a, k);
+  if (run->ranks) lua_createtable(L, (int)run->ranks, 0);
+  for (int64_t r = 0; r < runs_of(run); r++) {
+    LArray *array = lang_push_array(L, b->dtype, b->rank, b->shape);
+    run->outputs[r * run->a->noutputs + k] = tensor_of(b, array->data);
+    if (run->ranks) lua_rawseti(L, -2, r + 1);
   }
-  /* Last: a finalizer that ran meanwhile may have freed an operand. */
-  for (uint32_t i = 0; i < a->ninputs; i++) run.operands[i] = take_operand(L, &run, i, first + (int)i);
-  if (!simulate(&run, &c->diag)) lang_raise(L, &c->diag);
+}
+
+/* An operand that was written takes the result, and is the result. */
+static void update_operands(lua_State *L, const HostRun *run, int first, int results) {
+  const Artifact *a = run->a;
   for (uint32_t k = 0; k < a->noutputs; k++) {
     int32_t operand = fw_updated_operand(a, k);
-    if (operand < 0) continue;
-    memcpy(run.operands[operand].data, run.outputs[k].data, bytes_of(&run.outputs[k]));
-    lua_pushvalue(L, first + operand);
-    lua_replace(L, results + (int)k);
+    for (int64_t r = 0; operand >= 0 && r < runs_of(run); r++) {
+      const SimTensor *from = &run->outputs[r * a->noutputs + k];
+      memcpy(run->operands[r * a->ninputs + operand].data, from->data, bytes_of(from));
+      lua_pushvalue(L, first + (int)(r * a->ninputs) + operand);
+      if (run->ranks) {
+        lua_rawseti(L, results + (int)k, r + 1);
+      } else {
+        lua_replace(L, results + (int)k);
+      }
+    }
   }
+}
+
+int artifact_simulate(lua_State *L, LangCtx *c, const Artifact *a, int first, int64_t ranks) {
+  int n = (int)a->noutputs;
+  HostRun run = {.c = c, .a = a, .ranks = ranks};
+  size_t all = (size_t)runs_of(&run);
+  luaL_checkstack(L, n + 8, "outputs");
+  SimTensor *tensors = lua_newuserdatauv(L, all * ((size_t)a->ninputs + a->noutputs) * sizeof *tensors, 0);
+  run.operands = tensors;
+  run.outputs = tensors + all * a->ninputs;
+  int results = lua_gettop(L) + 1;
+  for (uint32_t k = 0; k < a->noutputs; k++) make_output(L, &run, k);
+  /* Last: a finalizer that ran meanwhile may have freed an operand. */
+  for (int64_t i = 0; i < (int64_t)all * a->ninputs; i++) run.operands[i] = take_operand(L, &run, i, first + (int)i);
+  if (!simulate(&run, &c->diag)) lang_raise(L, &c->diag);
+  update_operands(L, &run, first, results);
   return n;
 }

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "convert.h"
-#include "exec.h"
+#include "world.h"
 
 enum { WHOLE_UP_TO = 1000, EDGE = 3 };
 
@@ -80,6 +80,7 @@ bool sim_device_print(Sim *s, const Args_device_print *a) {
   stream_read(&st, n, vals);
   Printer p = {.a = &x, .t = a->tensor.u.tile, .vals = vals, .shorten = n > WHOLE_UP_TO};
   text_init(&p.out, s->alloc);
+  if (world_ranks(s) > 1) text_printf(&p.out, "rank %d: ", world_rank(s));
   text_add(&p.out, a->print_prefix.u.str, a->print_prefix.n);
   if (a->print_prefix.n) text_putc(&p.out, ' ');
   tile_describe(s->f, a->tensor.u.tile, &p.out);

@@ -1,31 +1,18 @@
 /* report.c -- what a run says besides its numbers: at most one message of a kind per instruction and program. */
 #include <string.h>
 
-#include "exec.h"
+#include "world.h"
 
 enum { KEPT = 100 };
 
 const char *op_full_name(const IrIns *ins) {
-#define P(...)
-#define R(...)
-#define OP(name, engines, ...) [OP_##name] = ((engines) == EM_SIM ? "nki." #name : "nisa." #name),
-#define VECTOR EM_VECTOR
-#define SCALAR EM_SCALAR
-#define GPSIMD EM_GPSIMD
-#define TENSOR EM_TENSOR
-#define DMA EM_DMA
-#define SYNC EM_SYNC
-#define SIM EM_SIM
-  static const char *const names[OP_count] = {
-#include "ops.def"
-  };
   switch (ins->op) {
     case CORE_reg_read:
       return "register read";
     case CORE_while:
       return "nl.while_loop";
     default:
-      return ins->op < OP_count && names[ins->op] ? names[ins->op] : "instruction";
+      return ins->op > OP_none && ins->op < OP_count ? op_info[ins->op].full : "instruction";
   }
 }
 
@@ -77,7 +64,12 @@ static bool say(Sim *s, uint32_t loc, Text *msg, bool may_be_error) {
   if (may_be_error && s->opt->strict) {
     ok = DIAG(s->d, unwritten, text_str(msg));
   } else {
-    report_add(s->report, s->m, loc, s->program, msg);
+    Text all;
+    text_init(&all, s->alloc);
+    if (world_ranks(s) > 1) text_printf(&all, "rank %d: ", world_rank(s));
+    text_puts(&all, text_str(msg));
+    report_add(s->report, s->m, loc, s->program, &all);
+    text_free(&all);
   }
   text_free(msg);
   return ok;

@@ -56,10 +56,9 @@ static int64_t round_up(int64_t n) { return (n + ALIGN - 1) / ALIGN * ALIGN; }
 /* ---- facts about a program's buffers ----------------------------------------------------------------------------- */
 static uint8_t log2_bytes(DType dt) { return dtype_bytes(dt) == 4 ? 2 : dtype_bytes(dt) == 2 ? 1 : 0; }
 
-/* Which parameters of a row may write HBM: only those can touch an argument. */
-static bool may_write_hbm(const IrParam *p) {
-  return (p->role == DST || p->role == DST_OPT || p->role == INOUT) &&
-         (p->spaces & (1u << SP_shared_hbm | 1u << SP_private_hbm));
+/* Parameters of an instruction that may write HBM: only those can touch an argument. */
+static bool may_write_hbm(const IrIns *ins, int p) {
+  return (op_info[ins->op].params[p].spaces & (1u << SP_shared_hbm | 1u << SP_private_hbm)) && ir_writes(ins, p);
 }
 
 static bool scan_func(SimSetup *u, const IrFunc *f, Plan *p) {
@@ -81,8 +80,10 @@ static bool scan_func(SimSetup *u, const IrFunc *f, Plan *p) {
     if (ins->op >= OP_count) continue;
     const OpInfo *op = &op_info[ins->op];
     for (int k = 0; k < op->nparams; k++) {
-      if (ins->v[k].kind == V_TILE && may_write_hbm(&op->params[k]))
-        p->flags[base_of(f, ins->v[k].u.tile->buf)] |= IS_WRITTEN;
+      const IrVal *v = &ins->v[k];
+      if ((v->kind != V_TILE && v->kind != V_TILES) || !may_write_hbm(ins, k)) continue;
+      if (v->kind == V_TILE) p->flags[base_of(f, v->u.tile->buf)] |= IS_WRITTEN;
+      for (uint32_t j = 0; v->kind == V_TILES && j < v->n; j++) p->flags[base_of(f, v->u.tiles[j]->buf)] |= IS_WRITTEN;
     }
   }
   return true;

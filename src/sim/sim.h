@@ -42,7 +42,8 @@ typedef struct SimOptions {
   const atomic_int *interrupt; /* nonzero: stop with ERR_interrupted; polled per instruction and per tile row block */
   void (*print)(void *ud, const char *s, size_t n); /* device_print and nothing else; never NULL */
   void *print_ud;
-  SimProfile *profile; /* NULL: nothing is measured */
+  SimProfile *profile;  /* NULL: nothing is measured; of several ranks rank 0 is */
+  struct SimSeat *seat; /* world.c's: which rank this is; NULL for the only one */
 } SimOptions;
 
 /* operands: one per argument of the functions, never written (unless outputs[k].data == operands[i].data for an alias
@@ -50,5 +51,15 @@ typedef struct SimOptions {
    starts as a copy of its operand. Returning one buffer several times fills each. false: d holds the fault with the
    instruction's line; outputs are then unspecified and must be thrown away. */
 bool sim_run(const IrModule *m, const SimTensor *operands, SimTensor *outputs, const SimOptions *opt, Diag *d);
+/* The module once for each rank, all at the same time, with collectives between them: each rank is a sim_run on a
+   thread of its own. operands, outputs: those of rank 0, then of rank 1 ... What the ranks report and print comes at
+   the end, by rank. Nothing depends on how the threads are scheduled. In sim_run there is one rank, number 0. */
+enum { SIM_MAX_RANKS = 256 };
+typedef struct SimRanks {
+  int64_t n;
+  const SimTensor *operands;
+  SimTensor *outputs;
+} SimRanks;
+bool sim_run_ranks(const IrModule *m, const SimRanks *ranks, const SimOptions *opt, Diag *d);
 const char *sim_isa(void); /* "avx512", "avx2", "generic": what the row kernels run on */
 #endif

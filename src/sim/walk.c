@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "exec.h"
+#include "world.h"
 
 const char *sim_isa(void) { return vm_isa(); }
 
@@ -85,6 +86,7 @@ static bool blame(Sim *s) {
       diag_note(s->d, "in the device loop at line %d, iteration with index %lld",
                 head->loc && head->loc < s->m->nlocs ? s->m->locs[head->loc].line : 0, (long long)s->idx[head->result]);
   }
+  if (world_ranks(s) > 1) diag_note(s->d, "on rank %d of %d", world_rank(s), world_ranks(s));
   if (s->m->nprogram > 1) diag_note(s->d, "in program %lld of %lld", (long long)s->program, (long long)s->m->nprogram);
   return false;
 }
@@ -153,6 +155,7 @@ bool sim_run(const IrModule *m, const SimTensor *operands, SimTensor *outputs, c
     opt->profile->runs++;
     opt->profile->ns += clock_ns() - began;
   }
+  world_ended(&s);
   for (int k = 0; k < SCR_COUNT; k++) alloc_free(&s.alloc, s.scratch[k].p, s.scratch[k].size);
   if (ok && s.report->lines.oom) return DIAG0(d, nomem);
   return ok;

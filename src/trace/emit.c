@@ -23,7 +23,9 @@ static void mark_hbm(Trace *t, const IrTile *tile, bool write) {
 
 static void mark_all(Trace *t, const IrIns *ins, uint32_t mask, bool write) {
   for (uint32_t left = mask; left; left &= left - 1) {
-    const IrVal *v = &ins->v[__builtin_ctz(left)];
+    int p = __builtin_ctz(left);
+    const IrVal *v = &ins->v[p];
+    if (write && op_info[ins->op].params[p].role == INOUT && !ir_writes(ins, p)) continue;
     if (v->kind == V_TILE) mark_hbm(t, v->u.tile, write);
     for (uint32_t k = 0; v->kind == V_TILES && k < v->n; k++) mark_hbm(t, v->u.tiles[k], write);
   }

@@ -15,7 +15,8 @@ static uint64_t new_serial(void) {
 }
 
 static bool is_tile(Kind k) {
-  return k == K_tile || k == K_column || k == K_number_or_column || k == K_number_or_tile || k == K_tiles;
+  return k == K_tile || k == K_column || k == K_number_or_column || k == K_number_or_tile || k == K_tiles ||
+         k == K_channels;
 }
 
 static void make_masks(TrImpl *i) {
@@ -23,7 +24,7 @@ static void make_masks(TrImpl *i) {
     for (int p = 0; p < op_info[op].nparams; p++) {
       const IrParam *par = &op_info[op].params[p];
       if (!is_tile(par->kind)) continue;
-      if (par->role == DST || par->role == DST_OPT || par->role == INOUT) i->dst[op] |= 1u << p;
+      if (role_writes(par->role)) i->dst[op] |= 1u << p;
       if (par->role == SRC || par->role == SRC_OPT || par->role == INOUT) i->src[op] |= 1u << p;
     }
   }
