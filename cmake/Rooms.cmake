@@ -47,3 +47,27 @@ function(nk_embed_lua target)
     VERBATIM)
   target_sources(${target} PRIVATE "${out}")
 endfunction()
+
+# nk_build_id(target): compiles into target what the program calls itself, a digest of everything that a trace may
+# depend on: the sources of src/ without the command, lua/ and kernels/.
+function(nk_build_id target)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+       "${PROJECT_SOURCE_DIR}/src/*.c" "${PROJECT_SOURCE_DIR}/src/*.h" "${PROJECT_SOURCE_DIR}/src/*.def"
+       "${PROJECT_SOURCE_DIR}/lua/*.lua" "${PROJECT_SOURCE_DIR}/kernels/*.lua")
+  list(FILTER files EXCLUDE REGEX "^src/(cli|api|sim)/")
+  list(SORT files)
+  set(out "${CMAKE_CURRENT_BINARY_DIR}/build_id.c")
+  set(names "${CMAKE_CURRENT_BINARY_DIR}/build_id.list")
+  set(script "${PROJECT_SOURCE_DIR}/cmake/build_id.cmake")
+  list(TRANSFORM files PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE depends)
+  list(JOIN files "\n" lines)
+  file(CONFIGURE OUTPUT "${names}" CONTENT "${lines}\n" @ONLY)
+  add_custom_command(
+    OUTPUT "${out}"
+    COMMAND "${CMAKE_COMMAND}" "-DROOT=${PROJECT_SOURCE_DIR}" "-DVERSION=${PROJECT_VERSION}" "-DLIST=${names}"
+            "-DOUT=${out}" -P "${script}"
+    DEPENDS ${depends} "${names}" "${script}"
+    COMMENT "Naming the build"
+    VERBATIM)
+  target_sources(${target} PRIVATE "${out}")
+endfunction()

@@ -145,8 +145,9 @@ typedef void (*nkl_write_fn)(void *ud, const char *text, size_t len);
 
 /* nkl_options.flags. LUA_INIT is never read: that is the command's business. */
 enum {
-  NKL_OPT_IGNORE_ENV = 1u << 0, /* LUA_PATH* and LUA_CPATH* are not read */
-  NKL_OPT_STRICT = 1u << 1      /* kernels that a script runs: a read of never-written elements is an error */
+  NKL_OPT_IGNORE_ENV = 1u << 0,   /* LUA_PATH* and LUA_CPATH* are not read */
+  NKL_OPT_STRICT = 1u << 1,       /* kernels that a script runs: a read of never-written elements is an error */
+  NKL_OPT_EXPLAIN_CACHE = 1u << 2 /* warn gets one line per specialization: found where, or traced why */
 };
 typedef struct nkl_options {
   uint32_t struct_size;
@@ -159,6 +160,7 @@ typedef struct nkl_options {
   void *warn_ud;
   const char *target; /* "trn2" ...; NULL: NEURON_PLATFORM_TARGET_OVERRIDE, else the machine, else trn1 as a fallback */
   uint64_t memory_limit; /* bytes of the Lua state; 0: none */
+  const char *cache_dir; /* folder of the persistent cache (docs/lifecycle.md); NULL: NKILUA_CACHE_DIR; "": none */
 } nkl_options;
 NKL_API void nkl_options_init(nkl_options *o);
 

@@ -14,7 +14,7 @@ struct nkl_ctx {
   Diag diag;               /* of the last call */
   nkl_error error;         /* the same, as lent to the caller */
   nkl_framework framework; /* struct_size 0: none */
-  Text target;
+  Text target, cache_dir;
 };
 struct nkl_kernel {
   nkl_ctx *ctx;

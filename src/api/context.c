@@ -15,12 +15,18 @@ static nkl_status open_host(nkl_ctx *c, const nkl_options *o) {
                    .memory_limit = o->memory_limit,
                    .ignore_env = (o->flags & NKL_OPT_IGNORE_ENV) != 0,
                    .strict = (o->flags & NKL_OPT_STRICT) != 0,
+                   .explain_cache = (o->flags & NKL_OPT_EXPLAIN_CACHE) != 0,
                    .write = o->write,
                    .warn = o->warn,
                    .write_ud = o->write_ud,
                    .warn_ud = o->warn_ud};
-  if (o->flags & ~(uint32_t)(NKL_OPT_IGNORE_ENV | NKL_OPT_STRICT))
+  if (o->flags & ~(uint32_t)(NKL_OPT_IGNORE_ENV | NKL_OPT_STRICT | NKL_OPT_EXPLAIN_CACHE))
     return API_FAIL(c, api_use, "nkl_open", "an unknown flag is set");
+  if (o->cache_dir) {
+    text_puts(&c->cache_dir, o->cache_dir);
+    if (c->cache_dir.oom) return API_NOMEM(c);
+    spec.cache_dir = text_str(&c->cache_dir);
+  }
   if (o->target) {
     Target t;
     bool fallback;
@@ -46,6 +52,7 @@ nkl_status nkl_open(nkl_ctx **out, const nkl_options *options) {
   c->alloc = alloc;
   diag_init(&c->diag, alloc);
   text_init(&c->target, alloc);
+  text_init(&c->cache_dir, alloc);
   api_begin(c);
   *out = c;
   if (!known) return API_FAIL(c, api_use, "nkl_open", "options were not initialised with nkl_options_init");
@@ -58,6 +65,7 @@ void nkl_close(nkl_ctx *c) {
   host_close(c->host);
   diag_free(&c->diag);
   text_free(&c->target);
+  text_free(&c->cache_dir);
   alloc_free(&alloc, c, sizeof *c);
 }
 

@@ -17,7 +17,7 @@ typedef struct CommandRow {
   const char *help;
 } CommandRow;
 typedef struct OptionRow {
-  const char *name;
+  char name[24]; /* as it is typed, once name_options has been here */
   Kind kind;
   char letter;
   const char *metavar;
@@ -30,7 +30,7 @@ static const CommandRow commands[] = {
 #define COMMAND(id, operands, min, max, help) {#id, operands, min, max, help},
 #include "options.def"
 };
-static const OptionRow rows[] = {
+static OptionRow rows[] = {
 #define OPTION(id, kind, letter, metavar, commands, help) \
   {#id, kind, letter, metavar, commands, help, offsetof(Options, id)},
 #include "options.def"
@@ -70,6 +70,12 @@ const char *command_nearest(const char *name) {
   for (int i = 0; i < CMD_count; i++)
     if (near_enough(name, commands[i].name)) return commands[i].name;
   return NULL;
+}
+
+/* An id has '_' where the word has '-'. */
+static void name_options(void) {
+  for (int i = 0; i < ROWS; i++)
+    for (char *s = rows[i].name; (s = strchr(s, '_')) != NULL;) *s = '-';
 }
 
 static const OptionRow *by_name(const char *name, size_t n) {
@@ -197,6 +203,7 @@ static int make_room(Options *o, int argc) {
 
 int options_parse(Command command, int argc, char **argv, Options *out) {
   Parsing p = {.command = command, .argc = argc, .argv = argv, .out = out};
+  name_options();
   memset(out, 0, sizeof *out);
   if (!make_room(out, argc)) {
     message("out of memory");
@@ -313,6 +320,7 @@ void usage_all(void) {
 void usage_command(Command command) {
   const CommandRow *c = &commands[command];
   unsigned any = 0;
+  name_options();
   printf("usage: nkilua %s %s%s\n  %s\n", c->name, c->operands, command == CMD_test ? "" : " [options]", c->help);
   for (int i = 0; i < ROWS; i++) {
     const OptionRow *r = &rows[i];
@@ -320,7 +328,7 @@ void usage_command(Command command) {
     if (!(r->commands & 1u << command)) continue;
     if (!any++) puts("\noptions:");
     if (r->letter) snprintf(letter, sizeof letter, "-%c, ", r->letter);
-    snprintf(head, sizeof head, "%s--%s%s%s", letter, r->name, *r->metavar ? " " : "", r->metavar);
+    snprintf(head, sizeof head, "%s--%.23s%s%s", letter, r->name, *r->metavar ? " " : "", r->metavar);
     printf("  %-26s %s\n", head, r->help);
   }
 }

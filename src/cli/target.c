@@ -9,7 +9,7 @@ static int open_context(const Options *o, Specialized *s) {
   nkl_options options;
   nkl_options_init(&options);
   options.target = o->target;
-  options.flags = o->strict ? NKL_OPT_STRICT : 0;
+  options.flags = (o->strict ? NKL_OPT_STRICT : 0) | (o->explain_cache ? NKL_OPT_EXPLAIN_CACHE : 0);
   return context_open(&s->ctx, &options);
 }
 

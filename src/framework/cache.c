@@ -18,9 +18,11 @@ struct FwCache {
   Alloc alloc;
   Entry **slots; /* open addressing, a power of two, at most half full */
   size_t nslots;
-  Entry *first, *last;
-  int64_t count, limit, hits, misses, impure;
-  Text scratch, reason;
+  Entry *first, *newest;
+  int64_t count, limit, hits, misses, impure, disk_hits;
+  Text scratch, reason, text;
+  const char *last; /* what became of the last call: a constant, or text's */
+  FwStore *store;
 };
 
 FwCache *fw_cache_new(Alloc alloc) {
@@ -30,6 +32,7 @@ FwCache *fw_cache_new(Alloc alloc) {
   c->alloc = alloc;
   text_init(&c->scratch, alloc);
   text_init(&c->reason, alloc);
+  text_init(&c->text, alloc);
   return c;
 }
 
@@ -46,8 +49,9 @@ void fw_cache_clear(FwCache *c) {
   alloc_free(&c->alloc, c->slots, c->nslots * sizeof *c->slots);
   c->slots = NULL;
   c->nslots = 0;
-  c->first = c->last = NULL;
-  c->count = c->hits = c->misses = c->impure = 0;
+  c->first = c->newest = NULL;
+  c->count = c->hits = c->misses = c->impure = c->disk_hits = 0;
+  c->last = NULL;
   text_clear(&c->reason);
 }
 
@@ -56,6 +60,7 @@ void fw_cache_free(FwCache *c) {
   fw_cache_clear(c);
   text_free(&c->scratch);
   text_free(&c->reason);
+  text_free(&c->text);
   Alloc alloc = c->alloc;
   alloc_free(&alloc, c, sizeof *c);
 }
@@ -70,14 +75,14 @@ static Entry **find_slot(const FwCache *c, uint64_t hash, const void *key, size_
 
 static void unlink_entry(FwCache *c, Entry *e) {
   *(e->prev ? &e->prev->next : &c->first) = e->next;
-  *(e->next ? &e->next->prev : &c->last) = e->prev;
+  *(e->next ? &e->next->prev : &c->newest) = e->prev;
 }
 
 static void append_entry(FwCache *c, Entry *e) {
-  e->prev = c->last;
+  e->prev = c->newest;
   e->next = NULL;
-  *(c->last ? &c->last->next : &c->first) = e;
-  c->last = e;
+  *(c->newest ? &c->newest->next : &c->first) = e;
+  c->newest = e;
 }
 
 const Artifact *fw_cache_get(FwCache *c, const void *key, size_t n) {
@@ -87,7 +92,8 @@ const Artifact *fw_cache_get(FwCache *c, const void *key, size_t n) {
     return NULL;
   }
   c->hits++;
-  if (c->limit && e != c->last) {
+  c->last = "hit in memory";
+  if (c->limit && e != c->newest) {
     unlink_entry(c, e);
     append_entry(c, e);
   }
@@ -169,6 +175,31 @@ void fw_cache_reason(FwCache *c, const char *reason) {
   text_puts(&c->reason, reason);
 }
 
+void fw_cache_note(FwCache *c, const char *last) {
+  text_clear(&c->text);
+  text_puts(&c->text, last);
+  c->last = text_str(&c->text);
+}
+
+void fw_cache_attach(FwCache *c, FwStore *s) { c->store = s; }
+FwStore *cache_store(const FwCache *c) { return c->store; }
+
+const char *cache_reason(const FwCache *c) { return text_str(&c->reason); }
+
+/* The look-up counted it as a miss. */
+void cache_count_disk_hit(FwCache *c) {
+  c->misses--;
+  c->hits++;
+  c->disk_hits++;
+}
+
+void cache_explain(const FwCache *c, Explain *e) {
+  enum { MOST = 64 };
+  const Entry *at = c->newest;
+  for (int i = 0; at && i < MOST; i++, at = at->prev) explain_with(e, (Span){(const char *)at->key, at->n});
+}
+
 FwCacheInfo fw_cache_info(const FwCache *c) {
-  return (FwCacheInfo){c->hits, c->misses, c->count, c->impure, c->reason.len ? c->reason.data : NULL};
+  return (FwCacheInfo){c->hits, c->misses, c->count, c->impure, c->disk_hits, c->reason.len ? c->reason.data : NULL,
+                       c->last};
 }

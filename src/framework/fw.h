@@ -31,7 +31,9 @@ typedef struct FwRequest {
   const void
       *captured; /* canonical bytes of the kernel's captured state, made by the front end; read before the trace only */
   size_t ncaptured;
-  bool legacy; /* LegacyFrameworkKernel semantics */
+  bool legacy;             /* LegacyFrameworkKernel semantics */
+  const char *environment; /* what traces read of it: NKI_DMA_TRANSPOSE_AS_PE_TRANSPOSE, NULL: not set */
+  const char *not_on_disk; /* why a persistent cache may not answer nor keep this one; NULL: it may */
 } FwRequest;
 
 /* The pipeline of dump_config_with_boundargs as replaceable steps; NULL = the default below. ud belongs to the owner.
@@ -50,6 +52,8 @@ typedef struct FwPipeline {
   bool (*matmul_mac_count)(void *ud, const FwRequest *r, IrModule *m, int64_t *count, Diag *d);
   bool (*encode_backend_config)(void *ud, const FwRequest *r, Artifact *a, Diag *d);
   bool (*assemble_result)(void *ud, const FwRequest *r, Artifact *a, Diag *d);
+  /* What differs between the request's captured state and an earlier one, in a few words; for explanations only. */
+  void (*describe_captured)(void *ud, const FwRequest *r, const void *before, size_t n, Text *out);
 } FwPipeline;
 
 typedef struct FwCache FwCache;
@@ -59,7 +63,9 @@ void fw_cache_clear(FwCache *c);
 void fw_cache_limit(FwCache *c, int64_t cap); /* 0: unlimited; else least recently used entries leave */
 typedef struct FwCacheInfo {
   int64_t hits, misses, entries, impure;
+  int64_t disk_hits; /* of the hits, those that a file answered */
   const char *last_reason;
+  const char *last; /* what became of the last call: "hit in memory", "miss: ..."; NULL: there was none */
 } FwCacheInfo;
 FwCacheInfo fw_cache_info(const FwCache *c);
 void fw_cache_reason(FwCache *c, const char *reason); /* why the last impure run was not stored; kept for cache_info */
@@ -71,6 +77,18 @@ typedef struct FwEntry {
   const Artifact *artifact;
 } FwEntry;
 bool fw_cache_next(const FwCache *c, FwEntry *e);
+void fw_cache_note(FwCache *c, const char *last); /* what became of a call that went past the cache */
+
+/* store.c: a persistent cache: artifacts in a folder, one file per key, for any number of processes at once. What is
+   wrong with it is never an error of a call. dir need not exist; explain: a miss is also compared with what is there.
+ */
+typedef struct FwStore FwStore;
+FwStore *fw_store_new(Alloc alloc, const char *dir, bool explain);
+void fw_store_free(FwStore *s);
+const char *fw_store_warning(FwStore *s);               /* to be printed; NULL: nothing, or it was given already */
+void fw_cache_attach(FwCache *c, FwStore *s);           /* lent; NULL: none */
+void fw_say_string(Text *out, const char *s, size_t n); /* as explanations show it: short, in one line of ASCII */
+void fw_say_double(Text *out, double v);
 /* NULL when absent; not retained. Counts a hit or a miss. */
 const Artifact *fw_cache_get(FwCache *c, const void *key, size_t n);
 

@@ -70,6 +70,7 @@ bool fw_generate_hash_key(const FwRequest *r, Text *key, Diag *d) {
   }
   put_str(key, r->func_name);
   put_str(key, r->call_target ? r->call_target : EMIT_TARGET_NATIVE);
+  put_str(key, r->environment);
   text_put_u64(key, r->nopts);
   for (uint32_t i = 0; i < r->nopts; i++) {
     put_str(key, r->opts[i].key);

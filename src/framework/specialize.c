@@ -32,11 +32,11 @@ static bool set_constants(Artifact *a, const FwRequest *r, Diag *d) {
   return ok || DIAG0(d, nomem);
 }
 
-/* One cache miss. The trace may come back here with the same cache, so a miss keeps its key to itself. */
+/* One cache miss. The trace may come back here with the same cache, so a miss keeps its key and its story to itself. */
 typedef struct Miss {
   const FwPipeline *p;
   const FwRequest *r;
-  Text key;
+  Text key, story;
   IrModule *m;
   bool has_collectives, impure;
   Diag *d;
@@ -86,17 +86,76 @@ static Artifact *trace_and_assemble(Miss *miss) {
   return a;
 }
 
+/* ---- what is kept ------------------------------------------------------------------------------------------------ */
+
+/* Steps of a host's own may make of one key whatever they like; a cache in memory is the kernel's alone. */
+static const char *not_on_disk(const Miss *miss) {
+  const FwPipeline *p = miss->p;
+  if (miss->r->not_on_disk) return miss->r->not_on_disk;
+  bool own = p->generate_hash_key || p->translate_return_types || p->generate_operand_output_aliases ||
+             p->matmul_mac_count || p->encode_backend_config || p->assemble_result;
+  return own ? "steps of the pipeline are replaced" : NULL;
+}
+
+static Span key_of(const Miss *miss) { return (Span){text_str(&miss->key), miss->key.len}; }
+
+/* Why this is not one of the entries: told before the trace, which may look at other captured state. */
+static void explain(FwCache *c, Miss *miss) {
+  Explain e;
+  FwStore *store = cache_store(c);
+  explain_begin(&e, miss->p, miss->r, miss->story.alloc);
+  e.key = key_of(miss);
+  cache_explain(c, &e);
+  bool earlier = e.count != UINT32_MAX;
+  text_printf(&miss->story, "miss: %s", earlier ? text_str(&e.said) : "first call");
+  if (!earlier && store && !not_on_disk(miss)) {
+    store_explain(store, &e);
+    if (e.count != UINT32_MAX) text_printf(&miss->story, " in this process; on disk, nearest: %s", text_str(&e.said));
+  }
+  explain_end(&e);
+}
+
+static const Artifact *look_on_disk(FwCache *c, Miss *miss) {
+  FwStore *store = cache_store(c);
+  const char *why = NULL;
+  if (!store || not_on_disk(miss)) return NULL;
+  const char *call_target = miss->r->call_target ? miss->r->call_target : EMIT_TARGET_NATIVE;
+  const Artifact *a = store_get(store, key_of(miss), call_target, &why);
+  if (why) text_printf(&miss->story, "; %s", why);
+  if (!a) return NULL;
+  cache_count_disk_hit(c);
+  fw_cache_note(c, "hit on disk");
+  if (cache_put(c, miss->key.data, miss->key.len, a)) return a;
+  artifact_release(a);
+  DIAG0(miss->d, nomem);
+  return NULL;
+}
+
+static void keep_on_disk(FwCache *c, Miss *miss, const Artifact *a) {
+  FwStore *store = cache_store(c);
+  if (!store) return;
+  const char *why = not_on_disk(miss);
+  if (!why) why = store_put(store, key_of(miss), a);
+  text_puts(&miss->story, why ? ", not on disk: " : " and on disk");
+  if (why) text_puts(&miss->story, why);
+}
+
 /* What the trace of a miss made, stored unless the run changed what the key was made of. */
 static const Artifact *trace_and_store(FwCache *c, Miss *miss) {
   Artifact *made = trace_and_assemble(miss);
   if (!made || !c) return made;
   if (miss->impure) {
     cache_count_impure(c);
+    text_printf(&miss->story, "; not kept: %s", cache_reason(c));
   } else if (!cache_put(c, miss->key.data, miss->key.len, made)) {
     artifact_release(made);
     DIAG0(miss->d, nomem);
     return NULL;
+  } else {
+    text_puts(&miss->story, "; kept in memory");
+    keep_on_disk(c, miss, made);
   }
+  fw_cache_note(c, text_str(&miss->story));
   return made;
 }
 
@@ -109,9 +168,19 @@ Artifact *fw_assemble_result(const FwRequest *r, const IrModule *m, bool has_col
   return a;
 }
 
+/* Not in memory. */
+static const Artifact *look_further(FwCache *c, Miss *miss) {
+  explain(c, miss);
+  const Artifact *a = look_on_disk(c, miss);
+  if (a || miss->d->id != ERR_none) return a;
+  fw_cache_note(c, text_str(&miss->story)); /* should the trace fail */
+  return trace_and_store(c, miss);
+}
+
 const Artifact *fw_specialize(FwCache *c, const FwPipeline *p, const FwRequest *r, Alloc alloc, Diag *d) {
   Miss miss = {.p = p, .r = r, .d = d};
   text_init(&miss.key, alloc);
+  text_init(&miss.story, alloc);
   Text *key = c ? cache_scratch(c) : &miss.key;
   const Artifact *a = NULL;
   if (make_key(p, r, key, d)) {
@@ -119,8 +188,9 @@ const Artifact *fw_specialize(FwCache *c, const FwPipeline *p, const FwRequest *
     if (a) return artifact_retain(a);
     if (c) text_add(&miss.key, key->data, key->len);
     if (miss.key.oom) DIAG0(d, nomem);
-    if (!miss.key.oom) a = trace_and_store(c, &miss);
+    if (!miss.key.oom) a = c ? look_further(c, &miss) : trace_and_store(c, &miss);
   }
   text_free(&miss.key);
+  text_free(&miss.story);
   return a;
 }

@@ -315,8 +315,9 @@ typedef struct IrModule {
   uint32_t naliases;
   bool result_is_sequence;
   const char **output_names; /* nrets */
-  const char *bound; /* digest of what the program was specialized to besides tensors (emit.h); NULL: to nothing */
-  IrLoc *locs;       /* 1-based: locs[0] unused */
+  const char *bound;    /* digest of what the program was specialized to besides tensors (emit.h); NULL: to nothing */
+  const char *warnings; /* lines that the trace gave; NULL: none. No part of the program */
+  IrLoc *locs;          /* 1-based: locs[0] unused */
   uint32_t nlocs, caplocs;
   IrIter *iters; /* 1-based */
   uint32_t niters, capiters;

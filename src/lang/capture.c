@@ -63,6 +63,9 @@ void capture_free(LangCtx *c) {
 
 const Text *capture_bytes(const LangCtx *c) { return &c->capture->bytes; }
 const char *capture_unsure(const LangCtx *c) { return c->capture->unsure; }
+const char *capture_serial(const LangCtx *c) {
+  return c->capture->by_serial ? capture_name_at(c, c->capture->serial_at) : NULL;
+}
 
 const char *capture_name_at(const LangCtx *c, size_t at) {
   const Capture *k = c->capture;
@@ -87,6 +90,8 @@ static void put_number(Capture *k, lua_State *L, int i) {
 
 void capture_put_serial(lua_State *L, Capture *k, int i) {
   i = lua_absindex(L, i);
+  if (!k->by_serial) k->serial_at = k->bytes.len;
+  k->by_serial = true;
   lua_pushvalue(L, i);
   if (lua_rawget(L, k->serials) == LUA_TNIL) {
     lua_pop(L, 1);
@@ -128,10 +133,14 @@ static void walk_kernel(lua_State *L, LangCtx *c, int i, const LKernel *kernel) 
 }
 
 /* A file that is read gives something else every time; what an object of another C library holds cannot be told. */
-static const char *unsure_object(lua_State *L, int i) {
+static void walk_object(lua_State *L, Capture *k, int i) {
   const luaL_Stream *file = luaL_testudata(L, i, LUA_FILEHANDLE);
-  if (file) return file->f == stdout || file->f == stderr ? NULL : "a file";
-  return "an object of a C library";
+  if (file && file->closef && (file->f == stdout || file->f == stderr)) {
+    put_bytes(k, 'O', file->f == stdout ? "stdout" : "stderr", 6);
+    return;
+  }
+  k->unsure = file ? "a file" : "an object of a C library";
+  capture_put_serial(L, k, i);
 }
 
 static void walk_userdata(lua_State *L, LangCtx *c, int i) {
@@ -160,9 +169,7 @@ static void walk_userdata(lua_State *L, LangCtx *c, int i) {
   }
   const LKernel *kernel = lang_to_kernel(L, c, i);
   if (!kernel) {
-    const char *unsure = unsure_object(L, i);
-    if (unsure) k->unsure = unsure;
-    capture_put_serial(L, k, i);
+    walk_object(L, k, i);
   } else if (!capture_seen(L, c, kernel)) {
     walk_kernel(L, c, i, kernel);
   }
@@ -222,6 +229,7 @@ void capture_begin(lua_State *L, LangCtx *c, const char *dir) {
   k->nmarks = k->nkeys = 0;
   k->depth = 0;
   k->unsure = NULL;
+  k->by_serial = false;
   k->dir = dir;
   if (++k->walk == 0) { /* the numbers of old walks come round again */
     memset(k->seen, 0, k->nslots * sizeof *k->seen);

@@ -12,6 +12,7 @@ typedef struct Seen {
 typedef struct Mark { /* from here the bytes belong to this upvalue or global */
   size_t at;
   const char *name;
+  size_t value; /* where its value begins; 0: the name goes on after a function inside */
 } Mark;
 
 typedef struct Key { /* of a table, in canonical order: kind, then value */
@@ -37,6 +38,8 @@ struct Capture {
   const char *dir;
   const char *unsure; /* the name of something reached that may answer otherwise next time; NULL: nothing */
   int depth;
+  bool by_serial; /* some object was told by its number alone, first at: */
+  size_t serial_at;
   bool named;                         /* the standard libraries have their names */
   int dumps, names, serials, globals; /* stack indices of the registry's tables during a walk */
 };

@@ -7,8 +7,11 @@
 static void add_mark(lua_State *L, LangCtx *c, const char *name) {
   Capture *k = c->capture;
   if (k->nmarks == k->capmarks) k->marks = capture_grow(L, c, k->marks, &k->capmarks, sizeof *k->marks);
-  k->marks[k->nmarks++] = (Mark){k->bytes.len, name};
+  k->marks[k->nmarks++] = (Mark){k->bytes.len, name, 0};
 }
+
+/* Its value follows. */
+static void mark_value(Capture *k) { k->marks[k->nmarks - 1].value = k->bytes.len; }
 
 /* The code of the closure at i, made once. Leaves its userdata on the stack. */
 static const LDump *push_dump(lua_State *L, LangCtx *c, int i) {
@@ -133,6 +136,7 @@ static void walk_globals(lua_State *L, LangCtx *c, int env, const Names *n) {
     if (!lua_isnil(L, -1)) {
       add_mark(L, c, name);
       put_bytes(k, 'G', name, len);
+      mark_value(k);
       walk_captured(L, c, name, n);
     }
     lua_pop(L, 1);
@@ -151,6 +155,7 @@ static void walk_upvalues(lua_State *L, LangCtx *c, int f, const Names *n) {
     } else {
       add_mark(L, c, name);
       put_tag(k, 'U');
+      mark_value(k);
       walk_captured(L, c, name, n);
     }
     lua_settop(L, v - 1);
@@ -195,6 +200,7 @@ void capture_walk_function(lua_State *L, LangCtx *c, int f) {
     return;
   }
   if (capture_seen(L, c, lua_topointer(L, f))) return;
+  const char *outer = k->nmarks ? k->marks[k->nmarks - 1].name : NULL;
   const LDump *d = push_dump(L, c, f);
   int dump = lua_gettop(L);
   put_dump(k, d);
@@ -209,6 +215,7 @@ void capture_walk_function(lua_State *L, LangCtx *c, int f) {
     lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     walk_globals(L, c, lua_gettop(L), &n);
   }
+  if (outer) add_mark(L, c, outer);
   put_tag(k, 'e');
   lua_settop(L, dump - 1);
 }

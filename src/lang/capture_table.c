@@ -72,7 +72,9 @@ static Key key_at(lua_State *L, Capture *k, int i) {
       break;
     default: { /* its serial puts it in a lasting order */
       size_t mark = k->bytes.len;
+      bool before = k->by_serial; /* a number that only sorts is not in the bytes */
       capture_put_serial(L, k, i);
+      k->by_serial = before;
       memcpy(&key.u.i, k->bytes.data + mark + 1, sizeof key.u.i);
       k->bytes.len = mark;
     }

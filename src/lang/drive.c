@@ -337,6 +337,7 @@ IrModule *drive_specialize(void *ud, const FwRequest *r, bool *has_collectives, 
   IrModule *m = run.trace && run_protected(&run) ? tr_finish(run.trace) : NULL;
   const char *warnings = run.trace ? tr_warnings(run.trace) : "";
   if (*warnings) c->warn(c->io_ud, warnings, strlen(warnings));
+  if (m && *warnings) m->warnings = arena_strdup(&m->arena, warnings, strlen(warnings));
   *impure = run.impure;
   *has_collectives = run.has_collectives || (m && ir_has_collectives(m)); /* a class may say so of more */
   tr_close(run.trace);

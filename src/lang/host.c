@@ -219,6 +219,8 @@ static int open_body(lua_State *L) {
   if (!lang_open(L, h->mem.base, o->d)) return luaL_error(L, "cannot open the nki modules");
   h->c = lang_ctx(L);
   h->c->strict = o->spec->strict;
+  h->c->explain_cache = o->spec->explain_cache;
+  h->c->cache_dir = o->spec->cache_dir;
   h->c->target = o->spec->target;
   h->c->write = ctx_write;
   h->c->warn = ctx_warn;

@@ -16,6 +16,8 @@ typedef struct HostSpec {
   uint64_t memory_limit; /* bytes of the Lua state, 0: none */
   bool ignore_env;       /* LUA_PATH and LUA_CPATH are not read */
   bool strict;
+  bool explain_cache;    /* a line per specialization goes to warn */
+  const char *cache_dir; /* lent for the life of the Host; NULL: NKILUA_CACHE_DIR, "": none */
   const char *target;    /* lent for the life of the Host; NULL: resolved per specialization */
   HostWrite write, warn; /* NULL: standard output, standard error */
   void *write_ud, *warn_ud;

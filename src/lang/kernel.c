@@ -70,7 +70,11 @@ static int l_cache_info(lua_State *L) {
   const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
   if (!k) return luaL_typeerror(L, 1, "nki kernel");
   FwCacheInfo info = fw_cache_info(k->core->cache);
-  lua_createtable(L, 0, 5);
+  lua_createtable(L, 0, 7);
+  lua_pushinteger(L, info.disk_hits);
+  lua_setfield(L, -2, "disk_hits");
+  lua_pushstring(L, info.last);
+  lua_setfield(L, -2, "last");
   lua_pushinteger(L, info.hits);
   lua_setfield(L, -2, "hits");
   lua_pushinteger(L, info.misses);

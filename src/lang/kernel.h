@@ -127,6 +127,11 @@ void traced_open(lua_State *L);
 void kernel_begin(lua_State *L, KernelCall *call, FwArg *args);
 void kernel_begin_bound(lua_State *L, KernelCall *call, FwArg *args);
 
+/* kernel_cache.c: the persistent cache of the context, and what is said of a specialization. */
+void kernel_cache_open(KernelCall *call); /* before it: attaches the store, fills r.not_on_disk */
+void kernel_cache_say(KernelCall *call, const Artifact *a, int64_t disk_hits); /* after it; disk_hits: before it */
+void kernel_cache_free(LangCtx *c);
+
 /* drive.c */
 int drive_finalize_exception(lua_State *L); /* nki.NKIFinalizeException */
 int drive_on_error(lua_State *L);           /* message handler: keeps the traceback */
@@ -162,6 +167,10 @@ const Text *capture_bytes(const LangCtx *c);
 const char *capture_unsure(const LangCtx *c);
 /* The upvalue or global in whose bytes offset `at` lies, "captured state" when unknown. */
 const char *capture_name_at(const LangCtx *c, size_t at);
+/* The upvalue or global through which something is reached that has no value to tell it by, or NULL. */
+const char *capture_serial(const LangCtx *c);
+/* FwPipeline.describe_captured; ud is the KernelCall. */
+void capture_describe(void *ud, const FwRequest *r, const void *before, size_t n, Text *out);
 /* A module of ours and its functions are captured by name. */
 void capture_name_module(lua_State *L, const char *name, int module);
 

@@ -167,6 +167,7 @@ void kernel_request(KernelCall *call) {
   r->nopts = call->k->nopts;
   r->legacy = core->mode == MODE_LEGACY;
   r->call_target = core->mode == MODE_TORCHXLA ? EMIT_TARGET_TORCH : EMIT_TARGET_NATIVE;
+  r->environment = getenv("NKI_DMA_TRANSPOSE_AS_PE_TRANSPOSE"); /* nl.tile_size asks it */
   kernel_target(call);
   if (call->over & KERNEL_MAP_STEPS) class_map(call);
   capture_begin(call->L, call->c, core->dir);

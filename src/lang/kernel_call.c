@@ -85,11 +85,13 @@ static bool is_yield(lua_State *L) {
 static const Artifact *specialize(KernelCall *call) {
   LangCtx *c = call->c;
   const KernelCore *core = call->k->core;
-  FwPipeline pipeline = {.ud = call, .specialize_and_call = drive_specialize};
+  FwPipeline pipeline = {.ud = call, .specialize_and_call = drive_specialize, .describe_captured = capture_describe};
   if (core->mode == MODE_TRACE) LANG_FAIL(call->L, kernel_outside, core->func_name);
   luaL_checkstack(call->L, core->nparams + 32, "kernel arguments"); /* drive_specialize may not raise */
   if (call->over) class_pipeline(call, &pipeline);
   call->k->core->recompiled = false;
+  kernel_cache_open(call);
+  int64_t disk_hits = fw_cache_info(core->cache).disk_hits;
   const Artifact *a = fw_specialize(core->enable_cache ? core->cache : NULL, &pipeline, &call->r, c->alloc, &c->diag);
   if (call->raised) {
     diag_clear(&c->diag);
@@ -98,6 +100,7 @@ static const Artifact *specialize(KernelCall *call) {
   }
   if (!a) lang_raise(call->L, &c->diag);
   artifact_push_made(call->L, c, a);
+  kernel_cache_say(call, a, disk_hits);
   return a;
 }
 

@@ -36,6 +36,10 @@ typedef struct LangCtx {
   atomic_int interrupt;
   const char *target; /* -t; NULL: resolve per specialization */
   bool strict;
+  const char *cache_dir; /* folder of the persistent cache; NULL: NKILUA_CACHE_DIR, "": none */
+  bool explain_cache;    /* every specialization says what the cache made of it */
+  FwStore *store;        /* kernel_cache.c */
+  bool store_known;
   SimProfile *profile;                              /* of the runs that happen, or NULL; set by measure.c */
   void (*write)(void *ud, const char *s, size_t n); /* print, device_print */
   void (*warn)(void *ud, const char *s, size_t n);  /* reports and warnings: standard error by default */

@@ -102,6 +102,7 @@ static int l_free(lua_State *L) {
   text_free(&c->traceback);
   artifact_release(c->held);
   capture_free(c);
+  kernel_cache_free(c);
   return 0;
 }
 

@@ -1,0 +1,88 @@
+/* saved.c -- framework room: an artifact as the bytes of a file, and back. The file holds all that the artifact is made
+   of, the whole key it answers, who wrote it, and a checksum over everything. What does not read back to exactly the
+   same bytes is refused. */
+#include <string.h>
+
+#include "hash.h"
+#include "store.h"
+
+static const char magic[8] = {'N', 'K', 'I', 'L', 'U', 'A', 'C', '\n'};
+enum { FORMAT = 1, CHECKSUM = 32 };
+
+static void put_span(Text *out, Span s) {
+  text_put_u64(out, s.n);
+  text_add(out, s.p, s.n);
+}
+
+bool saved_write(Text *out, const Saved *s) {
+  text_clear(out);
+  text_add(out, magic, sizeof magic);
+  text_put_u64(out, FORMAT);
+  put_span(out, (Span){fw_build_id, strlen(fw_build_id)});
+  put_span(out, s->key);
+  put_span(out, s->warnings);
+  put_span(out, s->trail);
+  put_span(out, s->config);
+  if (out->oom) return false;
+  char hex[CHECKSUM + 1];
+  hash_hex(out->data, out->len, hex);
+  text_add(out, hex, CHECKSUM);
+  return !out->oom;
+}
+
+const char *saved_read(const char *data, size_t n, Saved *s) {
+  Bytes b = {data, n, false};
+  char hex[CHECKSUM + 1];
+  if (!span_equal(bytes_take(&b, sizeof magic), (Span){magic, sizeof magic})) return "is not one of nkilua's";
+  if (bytes_u64(&b) != FORMAT) return b.bad ? "is damaged" : "has another format";
+  Span build = bytes_str(&b);
+  s->key = bytes_str(&b);
+  s->warnings = bytes_str(&b);
+  s->trail = bytes_str(&b);
+  s->config = bytes_str(&b);
+  Span sum = bytes_take(&b, CHECKSUM);
+  if (b.bad || b.left) return "is damaged";
+  hash_hex(data, n - CHECKSUM, hex);
+  if (memcmp(hex, sum.p, CHECKSUM) != 0) return "is damaged";
+  if (!span_equal(build, (Span){fw_build_id, strlen(fw_build_id)})) return "is of another nkilua version";
+  return NULL;
+}
+
+/* Nobody else knows the artifact and its module yet. */
+static bool complete(const Saved *s, Artifact *a, const char *call_target) {
+  IrModule *m = (IrModule *)(uintptr_t)a->module;
+  char *hex = arena_alloc(&a->arena, 33);
+  a->call_target = call_target;
+  if (!hex || !trail_read(s->trail, m)) return false;
+  hash_hex(s->key.p, s->key.n, hex);
+  a->cache_key = hex;
+  m->warnings = s->warnings.n ? arena_strdup(&m->arena, s->warnings.p, s->warnings.n) : NULL;
+  return m->warnings || !s->warnings.n;
+}
+
+const Artifact *saved_artifact(const Saved *s, const char *call_target, Alloc alloc, const char **why) {
+  Diag d;
+  diag_init(&d, alloc);
+  const Artifact *a = config_decode(alloc, s->config.p, s->config.n, &d);
+  bool same = a && span_equal((Span){a->backend_config, a->backend_config_len}, s->config) &&
+              complete(s, (Artifact *)(uintptr_t)a, call_target);
+  *why = same ? NULL : a || d.id != ERR_nomem ? "does not read back" : "does not fit into memory";
+  diag_free(&d);
+  if (same) return a;
+  artifact_release(a);
+  return NULL;
+}
+
+bool saved_of(Text *out, const Artifact *a, const void *key, size_t n) {
+  Text trail;
+  const char *warnings = a->module->warnings ? a->module->warnings : "";
+  text_init(&trail, out->alloc);
+  trail_write(&trail, a->module);
+  Saved s = {.key = {key, n},
+             .warnings = {warnings, strlen(warnings)},
+             .trail = {text_str(&trail), trail.len},
+             .config = {a->backend_config, a->backend_config_len}};
+  bool ok = !trail.oom && saved_write(out, &s);
+  text_free(&trail);
+  return ok;
+}
