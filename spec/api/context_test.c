@@ -57,6 +57,63 @@ static void wrong_options_are_refused_and_the_message_can_be_read(void **state) 
   nkl_close(c);
 }
 
+/* One context with a folder of its own choice: what it says, and the config of the kernel. */
+static void specialize_in(const char *dir, Said *warn, nkl_buf *config) {
+  nkl_ctx *c;
+  nkl_kernel *k;
+  nkl_program *p;
+  nkl_request r;
+  nkl_options o;
+  nkl_options_init(&o);
+  o.target = "trn2";
+  o.flags = NKL_OPT_EXPLAIN_CACHE;
+  o.cache_dir = dir;
+  o.warn = hear;
+  o.warn_ud = warn;
+  warn->n = 0;
+  assert_int_equal(nkl_open(&c, &o), NKL_OK);
+  load_ok(c,
+          "local nl = require 'nki.language' return require 'nki'.jit(function(n)\n"
+          "local t = nl.ndarray({n, n}, nl.float32, {buffer = nl.shared_hbm}) nl.store(t, nl.zeros({n, n}, nl.float32))"
+          " return t end)");
+  assert_int_equal(nkl_get_kernel(c, NULL, &k), NKL_OK);
+  const nkl_arg n = {.name = "n", .kind = NKL_ARG_INT, .u.i = 4};
+  nkl_request_init(&r);
+  r.kernel = k;
+  r.args = &n;
+  r.nargs = 1;
+  if (nkl_specialize(c, &r, &p) != NKL_OK) fail_msg("%s", nkl_last_error(c)->message);
+  nkl_kernel_release(k);
+  nkl_close(c);
+  assert_int_equal(nkl_program_render(p, NKL_FMT_BACKEND_CONFIG, config, NULL), NKL_OK);
+  nkl_program_release(p);
+}
+
+static void a_folder_keeps_specializations(void **state) {
+  (void)state;
+  char dir[] = "/tmp/nkilua-api-XXXXXX", line[80];
+  Said warn;
+  nkl_buf first, second, third;
+  assert_non_null(mkdtemp(dir));
+  specialize_in(dir, &warn, &first);
+  assert_string_equal(warn.text, "cache: script: miss: first call; kept in memory and on disk\n");
+  specialize_in(dir, &warn, &second);
+  assert_string_equal(warn.text, "cache: script: hit on disk\n");
+  assert_string_equal(first.data, second.data);
+  setenv("NKILUA_CACHE_DIR", dir, 1);
+  specialize_in("", &warn, &third); /* none, whatever the environment says */
+  assert_string_equal(warn.text, "cache: script: miss: first call; kept in memory\n");
+  nkl_buf_free(&third);
+  specialize_in(NULL, &warn, &third);
+  assert_string_equal(warn.text, "cache: script: hit on disk\n");
+  unsetenv("NKILUA_CACHE_DIR");
+  nkl_buf_free(&first);
+  nkl_buf_free(&second);
+  nkl_buf_free(&third);
+  snprintf(line, sizeof line, "rm -rf '%s'", dir);
+  assert_int_equal(system(line), 0);
+}
+
 static void errors_of_scripts_say_what_and_where(void **state) {
   (void)state;
   nkl_ctx *c = open_quiet(NULL, NULL);
@@ -344,6 +401,7 @@ int main(void) {
       cmocka_unit_test(versions_and_names_are_told),
       cmocka_unit_test(a_context_opens_and_closes),
       cmocka_unit_test(wrong_options_are_refused_and_the_message_can_be_read),
+      cmocka_unit_test(a_folder_keeps_specializations),
       cmocka_unit_test(errors_of_scripts_say_what_and_where),
       cmocka_unit_test(errors_of_kernels_keep_their_id_and_line),
       cmocka_unit_test(scripts_get_arguments),

@@ -73,8 +73,9 @@ describe("a second process", function()
         local cold, warm = build.shell(line), build.shell(line)
         assert.same({code = 0, out = cold.out, err = cold.err}, warm, path)
       end
-      local r = build.shell(("NKILUA_CACHE_DIR=%s NEURON_PLATFORM_TARGET_OVERRIDE=trn2 %s trace --explain-cache %s"):format(
-        build.quote(store), build.quote(build.program), words))
+      local line = ("NKILUA_CACHE_DIR=%s NEURON_PLATFORM_TARGET_OVERRIDE=trn2 %s trace --explain-cache %s"):format(
+        build.quote(store), build.quote(build.program), words)
+      local r = build.shell(line)
       assert.matches("hit on disk\n$", r.err)
     end
   end)
@@ -280,8 +281,8 @@ end)
 describe("many processes", function()
   it("share a folder from its making on", function()
     local path = script("k.lua", scaled)
-    local line = ("for i in 1 2 3 4 5 6 7 8; do NKILUA_CACHE_DIR=%s NEURON_PLATFORM_TARGET_OVERRIDE=trn2 %s config %s " ..
-                   "'a=f32[4,4]' >%s/out.$i 2>%s/err.$i & done; wait"):format(
+    local line = ("for i in 1 2 3 4 5 6 7 8; do NKILUA_CACHE_DIR=%s NEURON_PLATFORM_TARGET_OVERRIDE=trn2 " ..
+                   "%s config %s 'a=f32[4,4]' >%s/out.$i 2>%s/err.$i & done; wait"):format(
       build.quote(store), build.quote(build.program), build.quote(path), folder, folder)
     build.shell(line)
     local want = build.slurp(folder .. "/out.1")
