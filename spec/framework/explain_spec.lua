@@ -102,9 +102,6 @@ describe("captured state", function()
   it("is named, with the old and the new value when they are short", function()
     local v, w = 1, 2
     local k = nki.jit(function(input)
-      return input, v, w and nil
-    end)
-    k = nki.jit(function(input)
       local _ = v == w
       return input
     end)
