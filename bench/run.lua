@@ -112,6 +112,7 @@ bench("specialize, positional", 1e9, traced(steps.positional, true), floor_posit
 bench("trace, three views", 1e9, traced(steps.views), floor_positional, "Lua C call", "")
 do
   local k = dofile "examples/tensor_add.lua"
+  -- lint: ignore lint_parameter_stored
   local three = nki.jit(function(a, b, c) nl.store(c, nl.load(a) + nl.load(b)) return c end)
   local a = nki.decl({128, 512}, nl.float32)
   assert(k and three:specialize(a, a, nki.decl({128, 512}, nl.float32)))

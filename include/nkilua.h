@@ -208,6 +208,10 @@ NKL_API NKL_NODISCARD nkl_status nkl_complete(nkl_ctx *c, const char *src, size_
 /* Text of help(topic): an instruction ("nisa.activation"), a function ("nl.load"), a method of tensors, a dtype, an
    error id; NULL lists the topics. An unknown topic is NKL_ERR_ARG and names the nearest. */
 NKL_API NKL_NODISCARD nkl_status nkl_help(nkl_ctx *c, const char *topic, nkl_buf *out);
+/* What Lua cannot trap in a file of kernels, which does not run: lines "file:line:column: lint_id: text" in order, or
+   with json one object {"file", "findings": [{"line", "column", "id", "text"}]}. "-" is standard input. *findings: how
+   many there are. A file that does not compile is NKL_ERR_SYNTAX. docs/lua-hazards.md lists the rules. */
+NKL_API NKL_NODISCARD nkl_status nkl_lint(nkl_ctx *c, const char *path, int json, nkl_buf *out, size_t *findings);
 /* Runs busted in this process; argv[0] is the program's name, the rest busted's own arguments. Returns NKL_OK when all
    passed. Ends the process with status 1 when a spec fails, as busted does. */
 NKL_API NKL_NODISCARD nkl_status nkl_run_specs(nkl_ctx *c, const char *const *argv, int argc);
@@ -466,9 +470,14 @@ typedef enum nkl_table {
   NKL_TABLE_OPS = 0,
   NKL_TABLE_ERRORS = 1,
   NKL_TABLE_DTYPES = 2,
-  NKL_TABLE_TARGETS = 3
+  NKL_TABLE_TARGETS = 3,
+  NKL_TABLE_LANGUAGE = 4,
+  NKL_TABLE_STUB_NKI = 5, /* the stubs: Lua meta files for editors, in no JSON */
+  NKL_TABLE_STUB_LANGUAGE = 6,
+  NKL_TABLE_STUB_ISA = 7
 } nkl_table;
-/* Markdown (json 0) or JSON (json 1) of a table of the program: the source of docs/ops.md and docs/errors.md. */
+/* Markdown (json 0) or JSON (json 1) of a table of the program: the source of docs/ops.md, docs/language.md and
+   docs/errors.md; or the text of a stub, the source of lua/meta. */
 NKL_API NKL_NODISCARD nkl_status nkl_render_table(nkl_table t, int json, nkl_buf *out, nkl_error_buf *err);
 
 #ifdef __cplusplus

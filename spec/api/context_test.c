@@ -314,18 +314,49 @@ static void help_is_given_on_topics(void **state) {
   nkl_close(c);
 }
 
+static void files_are_linted(void **state) {
+  (void)state;
+  nkl_ctx *c = open_quiet(NULL, NULL);
+  static const char path[] = "lint_of_a_context_test.lua", source[] = "total = 3";
+  nkl_buf b;
+  size_t n = 7;
+  assert_int_equal(nkl_file_write(c, path, source, sizeof source - 1), NKL_OK);
+  for (int json = 0; json < 2; json++) {
+    assert_int_equal(nkl_lint(c, path, json, &b, &n), NKL_OK);
+    assert_int_equal(n, 1);
+    assert_non_null(
+        strstr(b.data, json ? "\"line\":1,\"column\":1,\"id\":\"lint_global\"" : ".lua:1:1: lint_global: "));
+    nkl_buf_free(&b);
+  }
+  assert_int_equal(nkl_file_write(c, path, "x = = 3", 7), NKL_OK);
+  assert_int_equal(nkl_lint(c, path, 0, &b, &n), NKL_ERR_SYNTAX);
+  assert_int_equal(n, 0);
+  assert_error(c, NKL_ERR_SYNTAX, "err_lua_syntax", "near '='");
+  assert_int_equal(remove(path), 0);
+  assert_int_equal(nkl_lint(c, path, 0, &b, &n), NKL_ERR_IO);
+  nkl_close(c);
+}
+
 static void tables_are_rendered(void **state) {
   (void)state;
   nkl_error_buf err = NKL_ERROR_BUF_INIT;
   nkl_buf b;
-  for (int t = NKL_TABLE_OPS; t <= NKL_TABLE_TARGETS; t++)
+  for (int t = NKL_TABLE_OPS; t <= NKL_TABLE_LANGUAGE; t++)
     for (int json = 0; json < 2; json++) {
       assert_int_equal(nkl_render_table((nkl_table)t, json, &b, &err), NKL_OK);
       assert_true(b.size > 100);
       assert_int_equal(b.data[0] == '[', json);
       nkl_buf_free(&b);
     }
-  assert_int_equal(nkl_render_table((nkl_table)9, 0, &b, &err), NKL_ERR_ARG);
+  for (int t = NKL_TABLE_STUB_NKI; t <= NKL_TABLE_STUB_ISA; t++) {
+    assert_int_equal(nkl_render_table((nkl_table)t, 0, &b, &err), NKL_OK);
+    assert_memory_equal(b.data, "---@meta nki", 12);
+    nkl_buf_free(&b);
+    assert_int_equal(nkl_render_table((nkl_table)t, 1, &b, &err), NKL_ERR_ARG);
+    assert_non_null(strstr(err.error.message, "there is no JSON of them"));
+    nkl_error_buf_free(&err);
+  }
+  assert_int_equal(nkl_render_table((nkl_table)99, 0, &b, &err), NKL_ERR_ARG);
   assert_string_equal(err.error.id, "err_api_use");
   nkl_error_buf_free(&err);
 }
@@ -411,6 +442,7 @@ int main(void) {
       cmocka_unit_test(chunks_are_evaluated_as_in_a_session),
       cmocka_unit_test(names_are_completed_without_running_anything),
       cmocka_unit_test(help_is_given_on_topics),
+      cmocka_unit_test(files_are_linted),
       cmocka_unit_test(tables_are_rendered),
       cmocka_unit_test(another_thread_stops_a_script),
       cmocka_unit_test(coroutines_behave_as_lua_has_them),

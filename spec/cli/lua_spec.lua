@@ -111,7 +111,7 @@ describe("nkilua as lua", function()
   end)
 
   it("names its commands when a word is neither file nor command", function()
-    for _, word in ipairs {"profile", "bench", "lint", "frobnicate"} do
+    for _, word in ipairs {"profile", "bench", "frobnicate"} do
       local text = cli.fails(2, {word, "x.lua"}, "cannot ", "there is no command '" .. word .. "'")
       assert.matches("\nrun, trace, config, hlo, exec, test, ops, repl, doc, help, version\n$", text)
     end

@@ -76,7 +76,7 @@ describe("the tree", function()
     local wide = {}
     for _, path in ipairs(sources) do
       for number, line in tree.lines(tree.read(path)) do
-        if (utf8.len(line) or #line) > 120 then
+        if (utf8.len(line) or #line) > 120 and not path:find("^lua/meta/") then -- generated
           wide[#wide + 1] = path .. ":" .. number
         end
       end

@@ -164,6 +164,16 @@ nkl_status nkl_help(nkl_ctx *c, const char *topic, nkl_buf *out) {
   return give(c, help_topic(topic, &t, &c->diag), &t, out);
 }
 
+nkl_status nkl_lint(nkl_ctx *c, const char *path, int json, nkl_buf *out, size_t *findings) {
+  Text t;
+  HostLint lint = {path, json != 0};
+  *out = (nkl_buf)NKL_BUF_INIT;
+  *findings = 0;
+  if (api_enter(c, "nkl_lint")) return c->error.status;
+  text_init(&t, c->alloc);
+  return give(c, host_lint(c->host, &lint, &t, findings, &c->diag), &t, out);
+}
+
 nkl_status nkl_run_specs(nkl_ctx *c, const char *const *argv, int argc) {
   if (api_enter(c, "nkl_run_specs")) return c->error.status;
   return host_specs(c->host, argv, argc, &c->diag) ? NKL_OK : api_fail(c);
@@ -188,7 +198,11 @@ nkl_status nkl_render_table(nkl_table table, int json, nkl_buf *out, nkl_error_b
   static const HelpTable tables[] = {[NKL_TABLE_OPS] = HELP_OPS,
                                      [NKL_TABLE_ERRORS] = HELP_ERRORS,
                                      [NKL_TABLE_DTYPES] = HELP_DTYPES,
-                                     [NKL_TABLE_TARGETS] = HELP_TARGETS};
+                                     [NKL_TABLE_TARGETS] = HELP_TARGETS,
+                                     [NKL_TABLE_LANGUAGE] = HELP_LANGUAGE,
+                                     [NKL_TABLE_STUB_NKI] = HELP_STUB_NKI,
+                                     [NKL_TABLE_STUB_LANGUAGE] = HELP_STUB_LANGUAGE,
+                                     [NKL_TABLE_STUB_ISA] = HELP_STUB_ISA};
   Text t;
   Diag d;
   diag_init(&d, alloc_std);
@@ -197,6 +211,9 @@ nkl_status nkl_render_table(nkl_table table, int json, nkl_buf *out, nkl_error_b
   nkl_status s = NKL_OK;
   if ((unsigned)table >= sizeof tables / sizeof *tables) {
     DIAG(&d, api_use, "nkl_render_table", "there is no such table");
+    s = api_fail_buf(err, &d);
+  } else if (json && table >= NKL_TABLE_STUB_NKI) {
+    DIAG(&d, api_use, "nkl_render_table", "the stubs for editors are Lua, there is no JSON of them");
     s = api_fail_buf(err, &d);
   } else {
     help_table(tables[table], json != 0, &t);

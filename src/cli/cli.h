@@ -67,6 +67,7 @@ int cmd_run(const Options *o);
 int cmd_exec(const Options *o);
 int cmd_text(Command command, const Options *o); /* trace, config, hlo */
 int cmd_test(int argc, char **argv);
+int cmd_lint(const Options *o); /* lint.c */
 int cmd_ops(const Options *o);
 int cmd_doc(const char *topic);
 int cmd_help(const char *topic);

@@ -15,6 +15,8 @@ static int run_command(Command command, const Options *o) {
     case CMD_config:
     case CMD_hlo:
       return cmd_text(command, o);
+    case CMD_lint:
+      return cmd_lint(o);
     case CMD_ops:
       return cmd_ops(o);
     case CMD_doc:

@@ -222,6 +222,7 @@ void half_push_lib(lua_State *L, LangCtx *c) {
                                  {"line", lib_line},
                                  {"isa", lib_isa},
                                  {"half", lib_half},
+                                 {"facts", lint_facts},
                                  {"fold", lib_fold},
                                  {"session", lib_session},
                                  {"is_instruction", lib_is_instruction},

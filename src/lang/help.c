@@ -1,49 +1,13 @@
 /* help.c -- room lang: help on a topic, and the tables that are not of instructions. */
 #include "help.h"
 
+#include "docs.h"
 #include "embedded.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "json.h"
-#include "nl.h"
-
-/* ---- rows of nl and of tensors ------------------------------------------------------------------------------- */
-
-typedef struct MethodDoc {
-  const char *name, *params, *doc;
-} MethodDoc;
-
-#define A(p) #p ", "
-#define O(p) "[" #p "], "
-#define LIST(i) 0
-static const MethodDoc methods[] = {
-#define AT(name, doc) {#name, NULL, doc},
-#define TM(name, body, arg, lists, params, doc) {#name, params "", doc},
-#include "tile.def"
-};
-#undef AT
-#undef TM
-#undef A
-#undef O
-#undef LIST
-
-static void nl_text(const LRow *row, Text *out) {
-  text_printf(out, "%s.%s(", row->module, row->name);
-  for (int i = 0; i < row->bind.n; i++)
-    text_printf(out, row->bind.required[i] ? "%s%s" : "%s[%s]", i ? ", " : "", row->bind.names[i]);
-  text_printf(out, ")\n  %s\n", row->doc);
-}
-
-static void method_text(const MethodDoc *m, Text *out) {
-  if (!m->params) {
-    text_printf(out, "tensor.%s\n  %s\n", m->name, m->doc);
-    return;
-  }
-  const char *rest = strncmp(m->params, "self, ", 6) == 0 ? m->params + 6 : m->params;
-  size_t n = strlen(rest);
-  text_printf(out, "tensor:%s(%.*s)\n  %s\n", m->name, n > 2 ? (int)n - 2 : 0, rest, m->doc);
-}
 
 /* ---- other rows ---------------------------------------------------------------------------------------------- */
 
@@ -88,7 +52,9 @@ static void list_topics(Text *out) {
   for (int i = 0; i < nl_nrows; i++) text_printf(out, " %s", nl_rows[i].name);
   for (int i = 0; i < nl_half_nrows; i++) text_printf(out, " %s", nl_half_rows[i].name);
   text_puts(out, "\n\ntensor:");
-  for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) text_printf(out, " %s", methods[i].name);
+  for (int i = 0; i < docs_nmethods; i++) text_printf(out, " %s", docs_methods[i].name);
+  text_puts(out, "\n\nalso:");
+  for (int i = 0; i < docs_nnames; i++) text_printf(out, " %s", docs_names[i].name);
   text_puts(out, "\n\ndtypes:");
   for (int i = 1; i < DT_count; i++) text_printf(out, " %s", dtype_name((DType)i));
   text_puts(out, "\n\nnki.kernels:");
@@ -124,7 +90,7 @@ static bool find_language(const char *topic, Text *out) {
   size_t before = out->len, n = strlen(name);
   const LRow *row = nl_row(name);
   if (!row) row = nl_half_row(name);
-  if (row) nl_text(row, out);
+  if (row) docs_row_text(row, out);
   if (alu_parse(name, n) != ALU_none) alu_text(alu_parse(name, n), out);
   if (act_parse(name, n) != ACT_none) act_text(act_parse(name, n), out);
   if (dtype_parse(name, n) != DT_none) dtype_text(dtype_parse(name, n), out);
@@ -134,9 +100,56 @@ static bool find_language(const char *topic, Text *out) {
 static bool find_method(const char *topic, Text *out) {
   const char *name = in_module(topic, "NkiTensor");
   if (!name) name = in_module(topic, "tensor");
-  for (size_t i = 0; name && i < sizeof methods / sizeof *methods; i++) {
-    if (strcmp(methods[i].name, name) != 0) continue;
-    method_text(&methods[i], out);
+  for (int i = 0; name && i < docs_nmethods; i++) {
+    if (strcmp(docs_methods[i].name, name) != 0) continue;
+    docs_method_text(&docs_methods[i], out);
+    return true;
+  }
+  return false;
+}
+
+/* Modules may be written out, and the classes of nl without theirs: NkiTensor.__init__. */
+static const NameDoc *full_name(const char *topic) {
+  static const char *const modules[][2] = {{"nki.language.", "nl."},
+                                           {"nki.isa.", "nisa."},
+                                           {"nki.collectives.", "ncc."},
+                                           {"nki.", "nki."},
+                                           {"", "nl."},
+                                           {"", "nisa."},
+                                           {"", "ncc."},
+                                           {"", "nki."},
+                                           {"", ""}};
+  for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+    size_t n = strlen(modules[i][0]);
+    char full[96];
+    if (strncmp(topic, modules[i][0], n) != 0) continue;
+    snprintf(full, sizeof full, "%s%s", modules[i][1], topic + n);
+    if (docs_name(full)) return docs_name(full);
+  }
+  return NULL;
+}
+
+static bool find_name(const char *topic, Text *out) {
+  const NameDoc *n = full_name(topic);
+  if (n) docs_name_text(n, out);
+  return n != NULL;
+}
+
+/* "nisa.engine.vector" */
+static bool find_member(const char *topic, Text *out) {
+  const char *name = strncmp(topic, "nki.isa.", 8) == 0 ? topic + 8
+                     : strncmp(topic, "nisa.", 5) == 0  ? topic + 5
+                                                        : topic;
+  const char *dot = strchr(name, '.');
+  for (int t = ET_engine; dot && t <= ET_dma_engine; t++) {
+    const char *type = enum_type_name((EnumType)t);
+    int value = 0;
+    if (strlen(type) != (size_t)(dot - name) || strncmp(type, name, (size_t)(dot - name)) != 0) continue;
+    if (!enum_parse((EnumType)t, dot + 1, strlen(dot + 1), &value)) continue;
+    char full[64];
+    snprintf(full, sizeof full, "nisa.%s", type);
+    text_printf(out, "%s.%s\n  A value of nisa.%s: %d. %s\n", full, dot + 1, type, value,
+                docs_name(full) ? docs_name(full)->doc : "");
     return true;
   }
   return false;
@@ -185,6 +198,8 @@ bool help_topic(const char *topic, Text *out, Diag *d) {
   bool found = find_instruction(topic, out);
   found = find_language(topic, out) || found;
   found = find_method(topic, out) || found;
+  found = find_name(topic, out) || found;
+  found = find_member(topic, out) || found;
   found = find_error(topic, out) || found;
   found = find_kernel(topic, out) || found;
   if (found) return true;
@@ -301,6 +316,16 @@ void help_table(HelpTable which, bool json, Text *out) {
   }
   static void (*const tables[])(TableWriter *) = {
       [HELP_ERRORS] = errors_table, [HELP_DTYPES] = dtypes_table, [HELP_TARGETS] = targets_table};
+  static const char *const stubs[] = {
+      [HELP_STUB_NKI] = "nki", [HELP_STUB_LANGUAGE] = "nki.language", [HELP_STUB_ISA] = "nki.isa"};
+  if (which == HELP_LANGUAGE) {
+    (json ? docs_language_json : docs_language_markdown)(out);
+    return;
+  }
+  if (which >= HELP_STUB_NKI) {
+    docs_stub(stubs[which], out);
+    return;
+  }
   TableWriter t = {out, {out, false}, json};
   if (json) json_begin(&t.w, '[');
   tables[which](&t);

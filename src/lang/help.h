@@ -4,7 +4,16 @@
 #define NK_HELP_H
 #include "ir.h"
 
-typedef enum HelpTable { HELP_OPS, HELP_ERRORS, HELP_DTYPES, HELP_TARGETS } HelpTable;
+typedef enum HelpTable {
+  HELP_OPS,
+  HELP_ERRORS,
+  HELP_DTYPES,
+  HELP_TARGETS,
+  HELP_LANGUAGE,
+  HELP_STUB_NKI, /* this and the following: Lua for editors, whatever json is */
+  HELP_STUB_LANGUAGE,
+  HELP_STUB_ISA
+} HelpTable;
 /* Markdown, or JSON. */
 void help_table(HelpTable t, bool json, Text *out);
 /* "nisa.activation", "nl.load", "NkiTensor.permute", an error id, a dtype, or one of these without its module. NULL

@@ -45,6 +45,13 @@ bool host_set_arg(Host *h, const HostScript *s, Diag *d);
 void host_warnings(Host *h, bool on);
 bool host_specs(Host *h, const char *const *argv, int argc, Diag *d);
 
+/* ---- lint: the findings of a Lua file, as lines or as one JSON object; *found: how many. No code of the file runs. */
+typedef struct HostLint {
+  const char *path; /* "-": standard input */
+  bool json;
+} HostLint;
+bool host_lint(Host *h, const HostLint *lint, Text *out, size_t *found, Diag *d);
+
 /* ---- sessions: *incomplete means nothing ran because more lines are wanted */
 typedef struct HostChunk {
   const char *src;

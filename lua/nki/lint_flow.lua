@@ -1,0 +1,306 @@
+-- lint_flow.lua: what is known of the names and expressions of a syntax tree. Returns a function: (block, facts) ->
+-- {path, kind, visit}. facts[name]: what a public function gives ("tile", "index", ...); facts.methods: those of tiles.
+-- Nothing is followed through calls of the script's own functions.
+local modules = {nki = "nki", ["nki.language"] = "nl", ["nki.isa"] = "nisa", ["nki.collectives"] = "ncc"}
+local jits = {["nki.jit"] = true, ["nki.trace"] = true, ["nki.baremetal"] = true, ["nki.benchmark"] = true,
+  ["nki.profile"] = true, ["nki.simulate"] = true}
+local attributes = {shape = true, dtype = true, ndim = true, itemsize = true, strides = true}
+local masks = {lt = true, le = true, gt = true, ge = true, eq = true, ne = true}
+local compares = {["nl.less"] = true, ["nl.less_equal"] = true, ["nl.greater"] = true, ["nl.greater_equal"] = true,
+  ["nl.equal"] = true, ["nl.not_equal"] = true}
+local ordered = {["=="] = true, ["~="] = true, ["<"] = true, [">"] = true, ["<="] = true, [">="] = true, [".."] = true}
+
+-- ---- the tree, in the order of the text
+
+local lists = {"targets", "names", "values", "args", "params"}
+local nodes = {"object", "key", "func", "inner", "left", "right", "operand", "call", "start", "stop", "step", "cond"}
+
+-- Calls see(child) for the children of a node that are nodes themselves, then block(list) for its blocks.
+local function children(node, see, block)
+  if node.tag == "Repeat" then block(node.body) end
+  for _, field in ipairs(nodes) do
+    if type(node[field]) == "table" then see(node[field]) end
+  end
+  for _, field in ipairs(lists) do
+    for _, child in ipairs(node[field] or {}) do see(child) end
+  end
+  for _, item in ipairs(node.items or {}) do
+    if item.key then see(item.key) end
+    see(item.value)
+  end
+  for _, clause in ipairs(node.clauses or {}) do
+    see(clause.cond)
+    block(clause.body)
+  end
+  if node.orelse then block(node.orelse) end
+  if node.body and node.tag ~= "Repeat" then block(node.body) end
+end
+
+-- ---- scopes: every Name of a local gets its symbol {name, writes = {{how, value, index, node}}}
+
+local scope
+
+local function declare(name, how, value, index, node)
+  local symbol = {name = name.name, writes = {{how = how, value = value, index = index, node = node}}}
+  scope.names[name.name] = symbol
+  name.symbol = symbol
+  return symbol
+end
+
+local function resolve(name)
+  local s = scope
+  while s and not s.names[name] do s = s.up end
+  return s and s.names[name]
+end
+
+local resolve_node
+
+local function resolve_block(list, prepare)
+  scope = {names = {}, up = scope}
+  if prepare then prepare() end
+  for _, node in ipairs(list) do resolve_node(node) end
+  scope = scope.up
+end
+
+local function write(target, value, index, node)
+  local symbol = target.tag == "Name" and resolve(target.name)
+  if symbol then symbol.writes[#symbol.writes + 1] = {how = "assign", value = value, index = index, node = node} end
+end
+
+-- The value that the i-th of several names is given, and which of its results that is.
+local function value_of(values, i)
+  if values[i] then return values[i], 1 end
+  return values[#values], i - #values + 1
+end
+
+local opens = {}
+
+function opens.Function(node)
+  resolve_block(node.body, function()
+    for i, p in ipairs(node.params) do declare(p, "param", node, i, node) end
+  end)
+end
+
+function opens.Local(node)
+  if node.func then declare(node.names[1], "local", node.values[1], 1, node) end
+  for _, value in ipairs(node.values) do resolve_node(value) end
+  for i, name in ipairs(node.func and {} or node.names) do
+    local value, index = value_of(node.values, i)
+    declare(name, "local", value, index, node)
+  end
+end
+
+function opens.Assign(node)
+  for _, value in ipairs(node.values) do resolve_node(value) end
+  for i, target in ipairs(node.targets) do
+    resolve_node(target)
+    local value, index = value_of(node.values, i)
+    write(target, value, index, node)
+  end
+end
+
+function opens.For(node)
+  for _, field in ipairs {"start", "stop", "step"} do
+    if node[field] then resolve_node(node[field]) end
+  end
+  resolve_block(node.body, function() declare(node.name, "for", nil, 1, node) end)
+end
+
+function opens.ForIn(node)
+  for _, value in ipairs(node.values) do resolve_node(value) end
+  resolve_block(node.body, function()
+    for i, name in ipairs(node.names) do declare(name, "forin", node.values[1], i, node) end
+  end)
+end
+
+function opens.Repeat(node)
+  resolve_block(node.body, nil)
+  resolve_node(node.cond) -- sees the names outside the body only; enough for what is asked
+end
+
+function opens.Name(node) node.symbol = resolve(node.name) end
+
+function resolve_node(node)
+  if opens[node.tag] then return opens[node.tag](node) end
+  children(node, resolve_node, resolve_block)
+end
+
+-- ---- what names and expressions are
+
+local Flow = {}
+Flow.__index = Flow
+
+local function only_write(symbol) return symbol and #symbol.writes == 1 and symbol.writes[1] or nil end
+
+-- "nl.exp" of an expression that names something public, else nil.
+function Flow.path(self, node)
+  if node.tag == "Paren" then return self:path(node.inner) end
+  if node.tag == "Name" then
+    local w = only_write(node.symbol)
+    if not w then return not node.symbol and node.name or nil end
+    return w.how == "local" and w.value and w.index == 1 and self:path(w.value) or nil
+  elseif node.tag == "Index" and node.key.tag == "String" then
+    local object = self:path(node.object)
+    return object and object .. "." .. node.key.value
+  elseif node.tag == "Call" and node.args[1] and node.args[1].tag == "String" and node.func.name == "require" then
+    return modules[node.args[1].value]
+  end
+end
+
+-- The keywords of a call as {name = node}; nil when it has none.
+function Flow.keywords(_, call)
+  local last = call.args[#call.args]
+  if not last or last.tag ~= "Table" or #last.items == 0 then return nil end
+  local found = {}
+  for _, item in ipairs(last.items) do
+    if not item.key or item.key.tag ~= "String" then return nil end
+    found[item.key.value] = item.value
+  end
+  return found
+end
+
+local kind_of = {}
+
+function kind_of.Name(self, node) return self:symbol_kind(node.symbol) end
+function kind_of.Paren(self, node) return self:kind(node.inner) end
+function kind_of.Nil() return "nil" end
+function kind_of.Number() return "number" end
+
+function kind_of.Call(self, node)
+  local path = self:path(node.func)
+  local first = node.args[1] and (self:kind(node.args[1]))
+  if not path then return nil end
+  if compares[path] and first == "index" then return "mask" end
+  if self.facts[path] then return self.facts[path] end
+  local keywords = path:find "^nisa%." and self:keywords(node)
+  if path == "nisa.register_alloc" then return "register" end
+  return keywords and #node.args == 1 and not keywords.dst and keywords.data and "tile" or nil
+end
+
+function kind_of.Method(self, node)
+  local object = self:kind(node.object)
+  if object == "index" then return masks[node.name] and "mask" or nil end
+  if object == "tile" or object == "tensor" then return self.facts.methods[node.name] end
+end
+
+function kind_of.Index(self, node)
+  local object = self:kind(node.object)
+  if object == "grid" then return "index" end
+  if self:path(node.object) == "nl.mgrid" then return "grid" end
+  if object == "index" then return not node.dot and "index" or nil end
+  if (object == "tile" or object == "tensor") and not node.dot then return "tile" end
+end
+
+function kind_of.Unary(self, node)
+  local operand = self:kind(node.operand)
+  return (node.op == "-" or node.op == "~") and operand or nil
+end
+
+function kind_of.Binary(self, node)
+  if ordered[node.op] then return nil end
+  local a, b = self:kind(node.left), self:kind(node.right)
+  if node.op == "and" or node.op == "or" then return a == b and a or nil end
+  if a == "mask" or b == "mask" then return "mask" end
+  for _, kind in ipairs {"tile", "tensor", "index", "register"} do
+    if a == kind or b == kind then return kind == "tensor" and "tile" or kind end
+  end
+  return (a == "same" or b == "same") and "same" or a == b and a or nil
+end
+
+-- Kind of an expression, or nil; whether it may also be nil.
+function Flow.kind(self, node)
+  local f = kind_of[node.tag]
+  if not f then return nil end
+  return f(self, node)
+end
+
+function Flow.write_kind(self, w, symbol)
+  if w.how == "param" then
+    if self.device_body[w.value] then return "register" end
+    return self.kernels[w.value] and (symbol.tensor and "tensor" or "param") or nil
+  elseif w.how == "for" then
+    return "number"
+  elseif w.how == "forin" then
+    local path = w.value and w.value.tag == "Call" and self:path(w.value.func)
+    if path == "nl.dynamic_range" then return "register" end
+    return path and path:find "^nl%.%l+_range$" and w.index == 1 and "number" or nil
+  elseif not w.value then
+    return "nil"
+  end
+  if w.index > 1 then return nil end
+  return self:kind(w.value)
+end
+
+-- A name has a kind when everything it is given has it. Recursion (t = t + 1) takes the rest for granted.
+function Flow.symbol_kind(self, symbol)
+  if not symbol or self.open[symbol] then return symbol and "same" or nil end
+  if self.known[symbol] then return self.known[symbol][1], self.known[symbol][2] end
+  self.open[symbol] = true
+  local found, maybe
+  for _, w in ipairs(symbol.writes) do
+    local kind, absent = self:write_kind(w, symbol)
+    maybe = maybe or absent
+    if kind == "nil" then
+      maybe = true
+    elseif kind ~= "same" then
+      if kind == nil or (found and found ~= kind) then found = false end
+      if found == nil then found = kind end
+    end
+  end
+  self.open[symbol] = nil
+  self.known[symbol] = {found or nil, maybe}
+  return found or nil, maybe
+end
+
+-- ---- evidence: which functions are kernels, which parameters are tensors
+
+function Flow.function_of(_, node)
+  if node and node.tag == "Function" then return node end
+  local w = node and node.tag == "Name" and only_write(node.symbol)
+  return w and w.value and w.value.tag == "Function" and w.how ~= "param" and w.value or nil
+end
+
+-- A call that makes a kernel: nki.jit(f), nki.jit{...}(f).
+function Flow.makes_kernel(self, call)
+  local func = call.func.tag == "Call" and call.func.func or call.func
+  return jits[self:path(func) or ""]
+end
+
+local function base(node)
+  while node.tag == "Index" and not node.dot do node = node.object end
+  return node
+end
+Flow.base = function(_, node) return base(node) end
+
+function Flow.note(self, node)
+  if node.tag == "Index" and node.dot and attributes[node.key.value] and node.object.symbol then
+    node.object.symbol.tensor = true
+  elseif node.tag == "Call" then
+    local path = self:path(node.func)
+    local body = self:makes_kernel(node) and self:function_of(node.args[1])
+    if body then
+      local options = self:keywords(node)
+      local mode = options and options.mode
+      self.kernels[body] = mode and mode.value == "legacy" and "legacy" or "kernel"
+    end
+    if path == "nl.fori_loop" or path == "nl.while_loop" then
+      local f = self:function_of(node.args[path == "nl.fori_loop" and 3 or 2])
+      if f then self.device_body[f] = true end
+    end
+    local first = path and path:find "^nl%.load" and node.args[1]
+    if first and base(first).symbol then base(first).symbol.tensor = true end
+  end
+end
+
+return function(tree, facts)
+  scope = nil
+  resolve_block(tree)
+  local self = setmetatable({facts = facts, kernels = {}, device_body = {}, open = {}, known = {}, children = children},
+    Flow)
+  local function look(node)
+    self:note(node)
+    children(node, look, function(list) for _, n in ipairs(list) do look(n) end end)
+  end
+  for _, node in ipairs(tree) do look(node) end
+  return self
+end
