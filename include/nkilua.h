@@ -474,7 +474,8 @@ typedef enum nkl_table {
   NKL_TABLE_LANGUAGE = 4,
   NKL_TABLE_STUB_NKI = 5, /* the stubs: Lua meta files for editors, in no JSON */
   NKL_TABLE_STUB_LANGUAGE = 6,
-  NKL_TABLE_STUB_ISA = 7
+  NKL_TABLE_STUB_ISA = 7,
+  NKL_TABLE_STUB_COLLECTIVES = 8
 } nkl_table;
 /* Markdown (json 0) or JSON (json 1) of a table of the program: the source of docs/ops.md, docs/language.md and
    docs/errors.md; or the text of a stub, the source of lua/meta. */

@@ -119,6 +119,26 @@ function repl.show(...)
   return concat(texts, sep) .. "\n"
 end
 
+-- ---- help: the public name of a value, nil when it has none
+
+local public = {{"nki", "nki"}, {"nki.language", "nl"}, {"nki.isa", "nisa"}, {"nki.collectives", "ncc"}}
+local require, rawequal, pairs = require, rawequal, pairs
+
+function repl.name_of(v)
+  if type(v) == "string" then return v end
+  local names = {}
+  for _, m in ipairs(public) do
+    local module = require(m[1])
+    for name, value in pairs(module) do
+      if rawequal(value, v) then names[#names + 1] = m[2] .. "." .. name end
+    end
+    if rawequal(module, v) then names[#names + 1] = m[2] end
+  end
+  sort(names)
+  local text = plain(v)
+  return names[1] or match(text, "^class (.*)") or text
+end
+
 -- ---- completion: raw accesses only, so that nothing of the user's runs
 
 -- Calls see(key, value) for what v offers: its own keys, then those of a table __index.

@@ -348,7 +348,7 @@ static void tables_are_rendered(void **state) {
       assert_int_equal(b.data[0] == '[', json);
       nkl_buf_free(&b);
     }
-  for (int t = NKL_TABLE_STUB_NKI; t <= NKL_TABLE_STUB_ISA; t++) {
+  for (int t = NKL_TABLE_STUB_NKI; t <= NKL_TABLE_STUB_COLLECTIVES; t++) {
     assert_int_equal(nkl_render_table((nkl_table)t, 0, &b, &err), NKL_OK);
     assert_memory_equal(b.data, "---@meta nki", 12);
     nkl_buf_free(&b);

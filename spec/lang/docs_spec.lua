@@ -75,7 +75,8 @@ end)
 
 describe("the generated pages", function()
   local pages = {["docs/language.md"] = "language", ["lua/meta/nki.lua"] = "stub.nki",
-    ["lua/meta/nki/language.lua"] = "stub.language", ["lua/meta/nki/isa.lua"] = "stub.isa"}
+    ["lua/meta/nki/language.lua"] = "stub.language", ["lua/meta/nki/isa.lua"] = "stub.isa",
+    ["lua/meta/nki/collectives.lua"] = "stub.collectives"}
   for path, name in pairs(pages) do
     it(path .. " is what the program prints #docs", function()
       local text = cli.ok {"ops", "--table", name}

@@ -202,7 +202,8 @@ nkl_status nkl_render_table(nkl_table table, int json, nkl_buf *out, nkl_error_b
                                      [NKL_TABLE_LANGUAGE] = HELP_LANGUAGE,
                                      [NKL_TABLE_STUB_NKI] = HELP_STUB_NKI,
                                      [NKL_TABLE_STUB_LANGUAGE] = HELP_STUB_LANGUAGE,
-                                     [NKL_TABLE_STUB_ISA] = HELP_STUB_ISA};
+                                     [NKL_TABLE_STUB_ISA] = HELP_STUB_ISA,
+                                     [NKL_TABLE_STUB_COLLECTIVES] = HELP_STUB_COLLECTIVES};
   Text t;
   Diag d;
   diag_init(&d, alloc_std);

@@ -102,8 +102,8 @@ int cmd_test(int argc, char **argv) {
 }
 
 static int print_table(const Options *o) {
-  static const char *const names[] = {"ops",      "errors",   "dtypes",        "targets",
-                                      "language", "stub.nki", "stub.language", "stub.isa"};
+  static const char *const names[] = {"ops",      "errors",        "dtypes",   "targets",         "language",
+                                      "stub.nki", "stub.language", "stub.isa", "stub.collectives"};
   nkl_error_buf err = NKL_ERROR_BUF_INIT;
   nkl_buf text = NKL_BUF_INIT;
   int table = 0;

@@ -294,9 +294,10 @@ int options_check(Command command, const Options *o) {
     return wrong(command, "grid", o->grid, "it must be 1 to 8 positive integers, such as 4 or 4,2");
   if (o->as && !one_of(o->as, "hlo stablehlo proto"))
     return wrong(command, "as", o->as, "it is hlo, stablehlo or proto");
-  if (o->table && !one_of(o->table, "ops errors dtypes targets language stub.nki stub.language stub.isa"))
+  if (o->table &&
+      !one_of(o->table, "ops errors dtypes targets language stub.nki stub.language stub.isa stub.collectives"))
     return wrong(command, "table", o->table,
-                 "it is ops, errors, dtypes, targets, language, stub.nki, stub.language or stub.isa");
+                 "it is ops, errors, dtypes, targets, language, stub.nki, stub.language, stub.isa or stub.collectives");
   return EXIT_OK;
 }
 

@@ -104,8 +104,9 @@ void docs_language_markdown(Text *out) {
   methods_section(out);
   dtypes_section(out);
   operators_section(out);
-  text_puts(out, "\n## Values and classes of nki.isa\n\n");
+  text_puts(out, "\n## Values and classes of nki.isa and nki.collectives\n\n");
   names_of("nisa", out);
+  names_of("ncc", out);
   enums_section(out);
 }
 
@@ -319,6 +320,8 @@ void docs_stub(const char *module, Text *out) {
     stub_language(out);
   } else if (strcmp(module, "nki.isa") == 0) {
     stub_dialect("nisa", out);
+  } else if (strcmp(module, "nki.collectives") == 0) {
+    stub_dialect("ncc", out);
   } else {
     text_puts(out, "local nki = {}\n");
     stub_names("nki", out);

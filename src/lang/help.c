@@ -98,6 +98,8 @@ static bool find_language(const char *topic, Text *out) {
 }
 
 static bool find_method(const char *topic, Text *out) {
+  if (strncmp(topic, "nki.language.", 13) == 0) topic += 13;
+  if (strncmp(topic, "nl.", 3) == 0) topic += 3;
   const char *name = in_module(topic, "NkiTensor");
   if (!name) name = in_module(topic, "tensor");
   for (int i = 0; name && i < docs_nmethods; i++) {
@@ -316,8 +318,10 @@ void help_table(HelpTable which, bool json, Text *out) {
   }
   static void (*const tables[])(TableWriter *) = {
       [HELP_ERRORS] = errors_table, [HELP_DTYPES] = dtypes_table, [HELP_TARGETS] = targets_table};
-  static const char *const stubs[] = {
-      [HELP_STUB_NKI] = "nki", [HELP_STUB_LANGUAGE] = "nki.language", [HELP_STUB_ISA] = "nki.isa"};
+  static const char *const stubs[] = {[HELP_STUB_NKI] = "nki",
+                                      [HELP_STUB_LANGUAGE] = "nki.language",
+                                      [HELP_STUB_ISA] = "nki.isa",
+                                      [HELP_STUB_COLLECTIVES] = "nki.collectives"};
   if (which == HELP_LANGUAGE) {
     (json ? docs_language_json : docs_language_markdown)(out);
     return;

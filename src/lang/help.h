@@ -12,7 +12,8 @@ typedef enum HelpTable {
   HELP_LANGUAGE,
   HELP_STUB_NKI, /* this and the following: Lua for editors, whatever json is */
   HELP_STUB_LANGUAGE,
-  HELP_STUB_ISA
+  HELP_STUB_ISA,
+  HELP_STUB_COLLECTIVES
 } HelpTable;
 /* Markdown, or JSON. */
 void help_table(HelpTable t, bool json, Text *out);

@@ -62,22 +62,20 @@ static void load_turn(lua_State *L, Turn *t) {
   luaL_error(L, "failed");
 }
 
-/* What help knows the value at 1 by: a string is a topic, and tokens and functions of ours have names. */
-static const char *topic_of(lua_State *L, LangCtx *c) {
+/* What help knows the value at 1 by: tokens have names, other values are looked up in the modules. */
+static const char *topic_of(lua_State *L, Host *h) {
   if (lua_isnoneornil(L, 1)) return NULL;
-  if (lua_type(L, 1) == LUA_TSTRING) return lua_tostring(L, 1);
-  const LToken *token = lang_test(L, 1, c->mt_token);
+  const LToken *token = lang_test(L, 1, h->c->mt_token);
   if (token) return token->name;
-  lua_CFunction f = lua_tocfunction(L, 1);
-  if ((f == lang_row_call || f == lang_defined_call) && lua_getupvalue(L, 1, 2))
-    return ((LRow *)lua_touserdata(L, -1))->bind.func;
-  return luaL_tolstring(L, 1, NULL);
+  lua_pushvalue(L, 1);
+  call_half(L, h, "name_of", 1);
+  return lua_tostring(L, -1);
 }
 
 /* help(topic), for people at a prompt. */
 static int l_help(lua_State *L) {
   Host *h = lua_touserdata(L, lua_upvalueindex(1));
-  const char *topic = topic_of(L, h->c);
+  const char *topic = topic_of(L, h);
   Text *text = lang_scratch_text(L, h->c);
   if (!help_topic(topic, text, &h->c->diag)) return lang_raise(L, &h->c->diag);
   h->write(h->write_ud, text_str(text), text->len);

@@ -483,6 +483,10 @@ nisa.nc_version = nil
 ---@type any
 nisa.dma_engine = nil
 
+---Classic: the field min is the least float32.
+---@type any
+nisa.fp32 = nil
+
 ---A register, with the value x, an integer, when it is given.
 ---nisa.register_alloc([x])
 ---@return any
