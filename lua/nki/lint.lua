@@ -84,7 +84,8 @@ local function before(a, b)
 end
 
 function lint.check(text, name)
-  if text:sub(1, 1) == "#" then text = "--" .. text:sub(3) end -- as files are loaded
+  text = text:gsub("^\xef\xbb\xbf", "") -- as files are loaded
+  if text:sub(1, 1) == "#" then text = "--" .. text:sub(3) end
   local ok, message = load(text, "@" .. name, "t")
   if not ok then return nil, with_hint(message, text) end
   local tokens, comments = lex(text)
@@ -125,7 +126,11 @@ end
 
 -- What the program prints of a file, and how many findings there are; or nil and the message.
 function lint.report(text, name, json)
-  local findings, message = lint.check(text, name)
+  local ok, findings, message = pcall(lint.check, text, name)
+  if not ok then
+    if not tostring(findings):find "stack overflow" then error(findings, 0) end
+    return nil, name .. ":1: the program is nested too deeply, or has too long expressions, to be looked at"
+  end
   if not findings then return nil, message end
   return (json and lint.json or lint.text)(findings, name), #findings
 end

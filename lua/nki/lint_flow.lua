@@ -1,6 +1,6 @@
 -- lint_flow.lua: what is known of the names and expressions of a syntax tree. Returns a function: (block, facts) ->
 -- {path, kind, visit}. facts[name]: what a public function gives ("tile", "index", ...); facts.methods: those of tiles.
--- Nothing is followed through calls of the script's own functions.
+-- Of the script's own functions only what they return is followed, not what they are given.
 local modules = {nki = "nki", ["nki.language"] = "nl", ["nki.isa"] = "nisa", ["nki.collectives"] = "ncc"}
 local jits = {["nki.jit"] = true, ["nki.trace"] = true, ["nki.baremetal"] = true, ["nki.benchmark"] = true,
   ["nki.profile"] = true, ["nki.simulate"] = true}
@@ -36,12 +36,14 @@ local function children(node, see, block)
   if node.body and node.tag ~= "Repeat" then block(node.body) end
 end
 
--- ---- scopes: every Name of a local gets its symbol {name, writes = {{how, value, index, node}}}
+-- ---- scopes: every Name of a local gets its symbol {name, writes = {{how, value, index, node, loop}}, func, loop},
+-- and each use the function and the loop it stands in. loop: {up = the one around it}, nil outside of loops
 
-local scope
+local scope, inside, loop
 
 local function declare(name, how, value, index, node)
-  local symbol = {name = name.name, writes = {{how = how, value = value, index = index, node = node}}}
+  local symbol = {name = name.name, func = inside, loop = loop,
+    writes = {{how = how, value = value, index = index, node = node}}}
   scope.names[name.name] = symbol
   name.symbol = symbol
   return symbol
@@ -64,7 +66,8 @@ end
 
 local function write(target, value, index, node)
   local symbol = target.tag == "Name" and resolve(target.name)
-  if symbol then symbol.writes[#symbol.writes + 1] = {how = "assign", value = value, index = index, node = node} end
+  if not symbol then return end
+  symbol.writes[#symbol.writes + 1] = {how = "assign", value = value, index = index, node = node, loop = loop}
 end
 
 -- The value that the i-th of several names is given, and which of its results that is.
@@ -75,10 +78,19 @@ end
 
 local opens = {}
 
+local function looped(f, ...)
+  loop = {up = loop}
+  f(...)
+  loop = loop.up
+end
+
 function opens.Function(node)
+  local outer = {inside, loop}
+  inside, loop = node, nil
   resolve_block(node.body, function()
     for i, p in ipairs(node.params) do declare(p, "param", node, i, node) end
   end)
+  inside, loop = outer[1], outer[2]
 end
 
 function opens.Local(node)
@@ -103,22 +115,31 @@ function opens.For(node)
   for _, field in ipairs {"start", "stop", "step"} do
     if node[field] then resolve_node(node[field]) end
   end
-  resolve_block(node.body, function() declare(node.name, "for", nil, 1, node) end)
+  looped(resolve_block, node.body, function() declare(node.name, "for", nil, 1, node) end)
 end
 
 function opens.ForIn(node)
   for _, value in ipairs(node.values) do resolve_node(value) end
-  resolve_block(node.body, function()
+  looped(resolve_block, node.body, function()
     for i, name in ipairs(node.names) do declare(name, "forin", node.values[1], i, node) end
   end)
 end
 
-function opens.Repeat(node)
-  resolve_block(node.body, nil)
-  resolve_node(node.cond) -- sees the names outside the body only; enough for what is asked
+function opens.While(node)
+  looped(function()
+    resolve_node(node.cond)
+    resolve_block(node.body)
+  end)
 end
 
-function opens.Name(node) node.symbol = resolve(node.name) end
+function opens.Repeat(node)
+  looped(function()
+    resolve_block(node.body)
+    resolve_node(node.cond) -- sees the names outside the body only; enough for what is asked
+  end)
+end
+
+function opens.Name(node) node.symbol, node.func_of, node.loop = resolve(node.name), inside, loop end
 
 function resolve_node(node)
   if opens[node.tag] then return opens[node.tag](node) end
@@ -161,7 +182,14 @@ end
 
 local kind_of = {}
 
-function kind_of.Name(self, node) return self:symbol_kind(node.symbol) end
+function kind_of.Name(self, node)
+  local known = self.known[node]
+  if not known then
+    known = {self:symbol_kind(node.symbol, node)}
+    if known[1] ~= "same" then self.known[node] = known end -- else it depends on who asks
+  end
+  return known[1], known[2]
+end
 function kind_of.Paren(self, node) return self:kind(node.inner) end
 function kind_of.Nil() return "nil" end
 function kind_of.Number() return "number" end
@@ -169,7 +197,7 @@ function kind_of.Number() return "number" end
 function kind_of.Call(self, node)
   local path = self:path(node.func)
   local first = node.args[1] and (self:kind(node.args[1]))
-  if not path then return nil end
+  if not path then return self:result_kind(self:function_of(node.func)) end
   if compares[path] and first == "index" then return "mask" end
   if self.facts[path] then return self.facts[path] end
   local keywords = path:find "^nisa%." and self:keywords(node)
@@ -207,10 +235,13 @@ function kind_of.Binary(self, node)
   return (a == "same" or b == "same") and "same" or a == b and a or nil
 end
 
+local STEPS = 1000000 -- names given by each other may ask again and again: after so many questions nothing is known
+
 -- Kind of an expression, or nil; whether it may also be nil.
 function Flow.kind(self, node)
   local f = kind_of[node.tag]
-  if not f then return nil end
+  self.left = self.left - 1
+  if not f or self.left < 0 then return nil end
   return f(self, node)
 end
 
@@ -231,14 +262,53 @@ function Flow.write_kind(self, w, symbol)
   return self:kind(w.value)
 end
 
--- A name has a kind when everything it is given has it. Recursion (t = t + 1) takes the rest for granted.
-function Flow.symbol_kind(self, symbol)
+-- Calls see(values) for the return statements of a function, not of those made in it.
+local function returns(node, see)
+  if node.tag == "Return" then see(node.values) end
+  children(node, function() end, function(list)
+    for _, n in ipairs(list) do returns(n, see) end
+  end)
+end
+
+-- What every return of a function of the script gives, when that is one value of one kind.
+function Flow.result_kind(self, f)
+  if not f or self.open[f] then return nil end
+  self.open[f] = true
+  local found
+  for _, n in ipairs(f.body) do
+    returns(n, function(values)
+      local kind = #values == 1 and self:kind(values[1]) or nil
+      if found == nil then found = kind or false end
+      if found ~= kind then found = false end
+    end)
+  end
+  self.open[f] = nil
+  return found or nil
+end
+
+-- May what w wrote still be there at this use? Earlier ones may, later ones by way of a loop around both, or when
+-- another function looks.
+local function reaches(w, symbol, use)
+  if w.node.pos < use.pos or use.func_of ~= symbol.func then return true end
+  local common = use.loop
+  while common and common ~= symbol.loop do
+    local around = w.loop
+    while around and around ~= common do around = around.up end
+    if around then return true end
+    common = common.up
+  end
+  return false
+end
+
+-- A name has a kind where everything that it may have been given has it. Recursion (t = t + 1) takes the rest for
+-- granted.
+function Flow.symbol_kind(self, symbol, use)
   if not symbol or self.open[symbol] then return symbol and "same" or nil end
-  if self.known[symbol] then return self.known[symbol][1], self.known[symbol][2] end
   self.open[symbol] = true
   local found, maybe
   for _, w in ipairs(symbol.writes) do
-    local kind, absent = self:write_kind(w, symbol)
+    local kind, absent = "same", false
+    if reaches(w, symbol, use) then kind, absent = self:write_kind(w, symbol) end
     maybe = maybe or absent
     if kind == "nil" then
       maybe = true
@@ -248,7 +318,6 @@ function Flow.symbol_kind(self, symbol)
     end
   end
   self.open[symbol] = nil
-  self.known[symbol] = {found or nil, maybe}
   return found or nil, maybe
 end
 
@@ -293,10 +362,10 @@ function Flow.note(self, node)
 end
 
 return function(tree, facts)
-  scope = nil
+  scope, inside, loop = nil, nil, nil
   resolve_block(tree)
-  local self = setmetatable({facts = facts, kernels = {}, device_body = {}, open = {}, known = {}, children = children},
-    Flow)
+  local self = setmetatable({facts = facts, kernels = {}, device_body = {}, open = {}, known = {}, left = STEPS,
+    children = children}, Flow)
   local function look(node)
     self:note(node)
     children(node, look, function(list) for _, n in ipairs(list) do look(n) end end)

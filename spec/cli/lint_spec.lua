@@ -81,6 +81,20 @@ local cases = {
     "local s = nl.ndarray({128, 4}, nl.float32) local e = nl.exp(t)"},
   {"lint_allocated_transpose", "local s = nl.ndarray({8, 8}, nl.float32, {address = {0, 0}}) nisa.nc_transpose(s, t)",
     "local s = nl.ndarray({8, 8}, nl.float32, {address = {0, 0}}) nisa.nc_transpose(s, t, nisa.engine.vector)"},
+  -- a name is what it was given before, or in a loop around
+  {"lint_tensor_truth",
+    "local w = nl.copy(t) if w then w = n end",
+    "local w = n for i = 0, 3 do if w then w = nl.copy(t) end end"},
+  {"lint_tensor_truth",
+    "local w = nl.copy(t) while w do w = nl.exp(w) end",
+    "local w = nl.copy(t) for i = 0, 3 do if w then w = b.next end end"},
+  {"lint_tensor_truth",
+    "local w = nl.copy(t) repeat w = nl.exp(w) until w",
+    "local w = nl.copy(t) local f = function() return not w end w = n f()"},
+  -- functions of the script give what they return
+  {"lint_tensor_equal",
+    "local function f(x) if n then return nl.exp(x) end return x * nl.abs(x) end local w = f(t) == 0",
+    "local function f(x) if n then return nl.exp(x) end return x end local w = f(t) == 0"},
   {"lint_unknown_rule", "n = 1 -- lint: ignore lint_tensor_thruth", "n = 1 -- lint: ignore lint_tensor_truth"},
 }
 
@@ -150,6 +164,7 @@ describe("nkilua lint", function()
       .. 'write local, or _G.x when that is meant"}]}]\n', r.out)
     assert.equal('[{"file":"-","findings":[]}]\n', lint("return 1", "--json").out)
     assert.equal("", lint("#!/usr/bin/env nkilua\nreturn 1").out)
+    assert.equal("-:1:1: lint_global", (lint("\xef\xbb\xbfx = 1").out:match "^(.-): '"))
   end)
 
   it("is told what to leave alone", function()
@@ -198,6 +213,7 @@ describe("nkilua lint", function()
     assert.equal(2, r.code)
     assert.matches("cannot open '.*none.lua'", r.err)
     assert.matches("last.lua:1:1: lint_global", r.out)
+    assert.matches("nested too deeply", lint("return f" .. (".a"):rep(100000)).err)
     cli.fails(2, {"lint"}, "usage: nkilua lint FILE")
   end)
 end)
