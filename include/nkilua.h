@@ -455,6 +455,80 @@ NKL_API NKL_NODISCARD nkl_status nkl_simulate(const nkl_program *p, const nkl_si
 NKL_API NKL_NODISCARD nkl_status nkl_call(nkl_ctx *c, const nkl_request *r, const nkl_sim *s, nkl_tensor **outputs,
                                           size_t max, size_t *n);
 
+/* ---- measuring ----------------------------------------------------------------------------------------------- */
+/* All times are host times of the simulator, which say nothing of a device's. */
+
+/* Runs p warmup times unmeasured (>= 0) and then iters times (>= 1) on the same inputs, which stay as they are:
+   s->in_place is NKL_ERR_ARG. us[0..iters), the caller's, receives the microseconds of the measured runs in ascending
+   order; on an error its contents are unspecified. A run is what nkl_simulate does but for making the tensors of
+   outputs; with ranks, that of all of them. The first run prints and warns, the others are silent. Needs no context,
+   like nkl_simulate; one thread measures best alone. */
+NKL_API NKL_NODISCARD nkl_status nkl_bench(const nkl_program *p, const nkl_sim *s, int64_t warmup, int64_t iters,
+                                           double *us, nkl_error_buf *err);
+/* The percent-th percentile (0..100) of n >= 1 ascending numbers, between two of them in proportion. */
+NKL_API double nkl_percentile(const double *ascending, size_t n, double percent);
+
+/* Where the time of one run went. Keeps its program alive; immutable, so any number of threads may read one; released
+   by one of them. */
+typedef struct nkl_profile nkl_profile;
+typedef struct nkl_profile_options {
+  uint32_t struct_size;
+  int64_t warmup;     /* runs before, unmeasured; 0 unless set */
+  int64_t max_events; /* of the timeline of each core; what comes later is counted but not shown; 0 unless set */
+} nkl_profile_options;
+NKL_API void nkl_profile_options_init(nkl_profile_options *o);
+/* Runs p as nkl_bench does, warmup + 1 times. Of several ranks rank 0 is profiled: waiting for the others counts as
+   time of the collective that waits. o NULL: defaults. */
+NKL_API NKL_NODISCARD nkl_status nkl_profile_run(const nkl_program *p, const nkl_sim *s, const nkl_profile_options *o,
+                                                 nkl_profile **out, nkl_error_buf *err);
+NKL_API void nkl_profile_release(nkl_profile *f);
+NKL_API double nkl_profile_us(const nkl_profile *f); /* of the run as a whole */
+
+typedef enum nkl_profile_by {
+  NKL_BY_LINE = 0,   /* an instruction of one source line, on one engine and one core */
+  NKL_BY_OP = 1,     /* an instruction, whatever the line */
+  NKL_BY_ENGINE = 2, /* an engine of a core */
+  NKL_BY_CORE = 3    /* a physical core; waiting for the other one counts as time of the waiting instruction */
+} nkl_profile_by;
+/* A sum over calls: trips of loops and programs of one core. Times of cores never add up: cores run side by side.
+   Strings are lent, "" where the sum is over several; line is then 0. */
+typedef struct nkl_profile_row {
+  const char *op; /* "nisa.dma_copy" */
+  const char *engine;
+  const char *file; /* relative to the script's folder */
+  int32_t line, core;
+  int64_t calls;
+  int64_t elements, bytes; /* of what the calls wrote, or of their first operand when they write nothing */
+  double us;               /* within the instruction */
+} nkl_profile_row;
+/* Rows come slowest first; equal times by file, line, instruction, engine, core. */
+NKL_API size_t nkl_profile_row_count(const nkl_profile *f, nkl_profile_by by);
+/* NKL_ERR_ARG when there is no i-th one; *out is then zero but for its strings. */
+NKL_API nkl_status nkl_profile_row_at(const nkl_profile *f, nkl_profile_by by, size_t i, nkl_profile_row *out);
+
+typedef enum nkl_profile_format {
+  NKL_PROFILE_TEXT = 0, /* tables */
+  NKL_PROFILE_JSON = 1, /* the same as one object */
+  NKL_PROFILE_TRACE = 2 /* the timeline: JSON in Chrome's trace-event format, for Perfetto or chrome://tracing */
+} nkl_profile_format;
+NKL_API NKL_NODISCARD nkl_status nkl_profile_render(const nkl_profile *f, nkl_profile_format format, nkl_buf *out,
+                                                    nkl_error_buf *err);
+
+/* ---- a run on a device --------------------------------------------------------------------------------------- */
+/* Nothing here compiles for a device or runs on one; this says what it would take. */
+typedef struct nkl_plan_options {
+  uint32_t struct_size;
+  const char *dir;             /* folder of the files; NULL: the current one */
+  const char *neff, *trace;    /* names of the NEFF ("file.neff" when NULL) and of a profile (NULL: none) */
+  const char *compile_options; /* added to the command line as they are, or NULL */
+} nkl_plan_options;
+NKL_API void nkl_plan_options_init(nkl_plan_options *o);
+/* Lines "run COMMAND" and "write FILE" with words as a shell takes them, and "missing WHAT" when this machine lacks
+   something of it; json 1: the same as an object with the keys run, write (a list) and missing (null: nothing).
+   Nothing is executed or written. o NULL: defaults. */
+NKL_API NKL_NODISCARD nkl_status nkl_program_plan(const nkl_program *p, const nkl_plan_options *o, int json,
+                                                  nkl_buf *out, nkl_error_buf *err);
+
 /* ---- XLA on the CPU ------------------------------------------------------------------------------------------ */
 /* A handler of XLA's typed FFI (XLA_FFI_Handler, versions 0.1 to 0.3): to be registered for the platform "cpu" and
    called by compiled programs only. The custom-call has one attribute, the string "config": a backend_config. Its

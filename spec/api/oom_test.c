@@ -25,6 +25,27 @@ static void *counted(void *ud, void *p, size_t osize, size_t nsize) {
   return q;
 }
 
+/* When all is well until now. */
+static nkl_status measure(nkl_status status, const nkl_program *p, const nkl_sim *s) {
+  nkl_profile *f = NULL;
+  nkl_buf text = NKL_BUF_INIT;
+  nkl_profile_options o;
+  double us;
+  nkl_profile_options_init(&o);
+  o.max_events = 100;
+  if (status == NKL_OK) status = nkl_bench(p, s, 0, 1, &us, NULL);
+  if (status == NKL_OK) status = nkl_profile_run(p, s, &o, &f, NULL);
+  for (int format = 0; status == NKL_OK && format <= NKL_PROFILE_TRACE; format++) {
+    nkl_buf_free(&text);
+    status = nkl_profile_render(f, (nkl_profile_format)format, &text, NULL);
+  }
+  nkl_buf_free(&text);
+  if (status == NKL_OK) status = nkl_program_plan(p, NULL, 1, &text, NULL);
+  nkl_buf_free(&text);
+  nkl_profile_release(f);
+  return status;
+}
+
 static nkl_status run_all(nkl_ctx *c) {
   static const float data[] = {1, 2, 3, 4, 5, 6};
   nkl_kernel *k = NULL;
@@ -53,6 +74,7 @@ static nkl_status run_all(nkl_ctx *c) {
   if (status == NKL_OK) status = nkl_simulate(p, &s, &sum, NULL);
   if (status == NKL_OK) status = nkl_program_render(p, NKL_FMT_CONFIG_JSON, &text, NULL);
   if (status == NKL_OK) status = nkl_tensor_summary(c, sum, "sum", 0, &line);
+  status = measure(status, p, &s);
   nkl_buf_free(&text);
   nkl_buf_free(&line);
   nkl_tensor_release(sum);

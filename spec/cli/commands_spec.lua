@@ -2,7 +2,8 @@
 local build = require "spec.support.build"
 local cli = require "spec.cli.support"
 
-local commands = {"run", "trace", "config", "hlo", "exec", "test", "lint", "ops", "repl", "doc", "help", "version"}
+local commands = {"run", "bench", "profile", "trace", "config", "hlo", "exec", "test", "lint", "ops", "repl", "doc",
+                  "help", "version"}
 
 describe("nkilua", function()
   it("tells its version", function()

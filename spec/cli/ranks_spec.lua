@@ -50,6 +50,16 @@ ring[2] float32[1,1] min 8.0 max 8.0 mean 8 values 8.0
     assert.equal(lines, build.run(command("exec", at "k.b64", "--ranks=3")).out)
   end)
 
+  it("measures: bench all ranks, profile the first one", function()
+    assert.matches("^host time of the simulator", build.run(command("bench", at "k.lua", "--ranks=3", "--iters=2")).out)
+    local r = build.run(command("profile", at "k.lua", "--ranks=3", "-o", at "t.json"))
+    assert.equal("note: these are the times of rank 0 of 3\n", r.err)
+    for _, name in ipairs {"all_reduce", "collective_permute_implicit"} do
+      assert.matches("%." .. name .. "  k%.lua:%d+\n", r.out)
+    end
+    assert.truthy(build.slurp(at "t.json"):find('"events_left_out":0', 1, true))
+  end)
+
   it("writes and checks them under these names", function()
     local r = build.run(command("run", at "k.lua", "--ranks=3", "-o", at "all.npz", "-o", "ring[1]=" .. at "one.npy"))
     assert.equal(0, r.code, r.err)

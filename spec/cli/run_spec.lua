@@ -1,6 +1,7 @@
 -- `nkilua run` and `exec`: values in, results out, files all or none, exit status.
 local build = require "spec.support.build"
 local cli = require "spec.cli.support"
+local json = require "spec.support.json"
 
 local folder
 local function at(name)
@@ -198,6 +199,29 @@ describe("nkilua run", function()
   it("prints JSON", function()
     assert.equal('{"outputs":[{"name":"output_0","dtype":"float32","shape":[1,2],"min":1.0,"max":2.0,"mean":1.5,'
       .. '"nan":0,"values":[1.0,2.0]}]}\n', cli.ok {"run", "--json", at("add.lua"), "f32[1,2]:iota", "f32[1,2]:ones"})
+  end)
+
+  it("shows with --dry-run what a device would run, and runs and writes nothing", function()
+    local before = cli.list(folder)
+    local run = {"run", at("two.lua"), "-k", "ten", "x=f32[2,2]", "--dry-run"}
+    local plan = cli.ok(run)
+    assert.matches("^run neuronx%-cc compile %-%-framework XLA %-%-target trn2 %-%-output file%.neff ten%.hlo%.pb\n"
+      .. "write ten%.hlo%.pb\nwrite file%.neff\nmissing [^\n]*neuronx%-cc[^\n]*\n$", plan)
+    local other = cli.ok {"run", at("two.lua"), "-kten", "x=f32[2,2]", "--dry-run", "-t", "trn1"}
+    assert.equal((plan:gsub("trn2", "trn1")), other)
+    local r = json.parse(cli.ok {"run", at("two.lua"), "-k", "ten", "x=f32[2,2]", "--dry-run", "--json"})
+    assert.same({"run", "write", "missing"}, json.keys(r))
+    local writes = table.concat(r.write, "\nwrite ")
+    assert.equal(("run %s\nwrite %s\nmissing %s\n"):format(r.run, writes, r.missing), plan)
+    assert.same(before, cli.list(folder))
+    cli.fails(2, {"run", at("two.lua"), "--dry-run", "-o", at("x.npz")}, "run: --dry-run", "--output")
+    cli.fails(2, {"run", at("two.lua"), "--dry-run", "--check", at("x.npz")}, "run: --dry-run", "--check")
+    cli.fails(2, {"run", at("two.lua"), "--dry-run", "--seed", "1"}, "run: --dry-run", "--seed")
+    cli.fails(1, {"run", at("two.lua"), "-k", "ten", "x=f32[200,2]", "--dry-run"}, "two.lua")
+    cli.fails(2, {"run", at("two.lua"), "--dry-ruin"}, "did you mean '--dry-run'?")
+    cli.fails(2, {"exec", at("two.lua"), "--dry-run"}, "exec: no option '--dry-run'; these have it: run")
+    build.spit(at("plain.lua"), "return 3")
+    cli.fails(2, {"run", at("plain.lua"), "--dry-run"}, "must return a kernel")
   end)
 
   it("runs a script that returns no kernel, unless something is asked of one", function()

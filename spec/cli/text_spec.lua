@@ -87,7 +87,7 @@ end)
       cli.fails(2, {command, at("plain.lua")}, "must return a kernel")
       cli.fails(2, {command}, "usage: nkilua " .. command .. " FILE")
       cli.fails(2, {command, at("none.lua")}, "cannot open", "none.lua")
-      cli.fails(2, {command, at("k.lua"), "--json"}, "no option '--json'", "run, exec")
+      cli.fails(2, {command, at("k.lua"), "--json"}, "no option '--json'", "these have it: run, bench, ")
     end
     cli.fails(2, {"hlo", "--as", "json", at("k.lua")}, "--as 'json'", "it is hlo, stablehlo or proto")
     build.spit(at("bad.lua"), "x x")

@@ -64,6 +64,35 @@ static void guess(void **state) {
   }
 }
 
+static void a_product_name_is_an_instance_type(void **state) {
+  (void)state;
+  static const struct {
+    const char *product;
+    Target target;
+  } known[] = {{"trn1.32xlarge\n", TARGET_trn1}, {"trn1n.32xlarge\n", TARGET_trn1n}, {"inf2.xlarge", TARGET_inf2},
+               {"trn2.48xlarge\n", TARGET_trn2}, {"trn2n\n", TARGET_trn2n},          {"trn3.x.y", TARGET_trn3}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    Target t = TARGET_count;
+    assert_true(fw_target_of_product(known[i].product, &t));
+    assert_int_equal(t, known[i].target);
+  }
+  static const char *const none[] = {"",
+                                     "\n",
+                                     ".trn1",
+                                     "m5.large\n",
+                                     "trn",
+                                     "trn1 .32xlarge",
+                                     "Trn1.32xlarge",
+                                     "trn10.xlarge",
+                                     "xtrn1",
+                                     "Standard PC (Q35 + ICH9, 2009)\n"};
+  for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+    Target t = TARGET_trn3;
+    if (fw_target_of_product(none[i], &t)) fail_msg("'%s' is a target", none[i]);
+    assert_int_equal(t, TARGET_trn3);
+  }
+}
+
 static void check_grid(const FwRequest *r, const char *message) {
   Diag d;
   diag_init(&d, alloc_std);
@@ -96,6 +125,7 @@ int main(void) {
       cmocka_unit_test(option_then_environment),
       cmocka_unit_test(unknown_names_are_errors),
       cmocka_unit_test(guess),
+      cmocka_unit_test(a_product_name_is_an_instance_type),
       cmocka_unit_test(grids),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,8 +119,9 @@ describe("nki.profile", function()
     assert.equal(r.json, file:read("a"))
     file:close()
     assert.truthy(r.json:find('"time":"host time of the simulator","runs":1,', 1, true))
-    assert.truthy(r.json:find('"instruction":"dma_copy","file":"measure_spec.lua","line":14,"calls":1', 1, true))
-    assert.truthy(r.text:find("nisa.dma_copy  measure_spec.lua:14", 1, true))
+    local row = '"instruction":"dma_copy","engine":"dma","file":"measure_spec.lua","line":14,"core":0,"calls":2'
+    assert.truthy(r.json:find(row, 1, true))
+    assert.truthy(r.text:find("dma      nisa.dma_copy  measure_spec.lua:14", 1, true))
   end)
 
   it("writes over a file only when it is told to", function()

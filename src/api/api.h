@@ -69,8 +69,17 @@ typedef struct ApiRun {
   SimTensor *operands;        /* lent */
   nkl_tensor *const *operand; /* the tensors they are, for in_place; one that is NULL is returned as a copy */
   const nkl_sim *sim;
+  SimProfile *profile; /* NULL: nothing is measured */
 } ApiRun;
 bool api_run(const ApiRun *run, nkl_tensor **outputs, Diag *d);
+bool api_check_ranks(const nkl_sim *s, Diag *d);
+/* The operands of a caller's run, of all ranks, in a new array; false: d is filled. inputs stay the caller's. */
+bool api_operands(const Artifact *a, const nkl_sim *s, SimTensor **out, Diag *d);
+void api_operands_free(const Artifact *a, const nkl_sim *s, SimTensor *operands);
+/* Shapes and memory of the outputs of all ranks; free each with tensor_free, also when false. out is zeroed by the
+   caller. */
+bool api_new_outputs(const ApiRun *run, SimTensor *out, Diag *d);
+bool api_check_operands(const ApiRun *run, Diag *d);
 /* The bare run, as sim_run says: the data of out is the caller's. */
 bool api_simulate(const ApiRun *run, SimTensor *out, Diag *d);
 

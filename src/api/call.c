@@ -84,7 +84,7 @@ static bool run(Calling *k, nkl_tensor **outputs) {
   k->args = arena_newn(&arena, const nkl_arg *, k->a->ninputs);
   bool ok = !arena.oom || DIAG0(&k->c->diag, nomem);
   if (ok) {
-    ApiRun r = {k->a, k->operands, k->tensors, k->s};
+    ApiRun r = {k->a, k->operands, k->tensors, k->s, NULL};
     ok = take_operands(k) && api_run(&r, outputs, &k->c->diag);
     unmap(k, ok ? outputs : NULL);
   }

@@ -19,7 +19,11 @@ static size_t ranks_of(const nkl_sim *s) { return s->ranks ? s->ranks : 1; }
 static size_t all_inputs(const ApiRun *run) { return ranks_of(run->sim) * run->artifact->ninputs; }
 static size_t all_outputs(const ApiRun *run) { return ranks_of(run->sim) * run->artifact->noutputs; }
 
-static bool check_operands(const ApiRun *run, Diag *d) {
+bool api_check_ranks(const nkl_sim *s, Diag *d) {
+  return ranks_of(s) <= SIM_MAX_RANKS || DIAG(d, rank_count, (long long)s->ranks, SIM_MAX_RANKS);
+}
+
+bool api_check_operands(const ApiRun *run, Diag *d) {
   for (size_t at = 0; at < all_inputs(run); at++) {
     uint32_t i = (uint32_t)(at % run->artifact->ninputs);
     SimTensor want = shape_of(artifact_input(run->artifact, i)), *have = &run->operands[at];
@@ -73,7 +77,7 @@ static bool check_overlap(const ApiRun *run, Diag *d) {
   return true;
 }
 
-static bool new_outputs(const ApiRun *run, SimTensor *out, Diag *d) {
+bool api_new_outputs(const ApiRun *run, SimTensor *out, Diag *d) {
   Alloc alloc = run->artifact->arena.alloc;
   for (size_t k = 0; k < all_outputs(run); k++) {
     out[k] = shape_of(artifact_output(run->artifact, (uint32_t)(k % run->artifact->noutputs)));
@@ -94,6 +98,7 @@ bool api_simulate(const ApiRun *run, SimTensor *out, Diag *d) {
   SimReport report = {.count = 0};
   opt.alloc = alloc;
   opt.report = &report;
+  opt.profile = run->profile;
   text_init(&report.lines, alloc);
   const SimRanks ranks = {.n = (int64_t)ranks_of(s), .operands = run->operands, .outputs = out};
   bool ok = sim_run_ranks(run->artifact->module, &ranks, &opt, d);
@@ -124,13 +129,13 @@ static bool hand_out(const ApiRun *run, SimTensor *out, nkl_tensor **outputs, Di
 bool api_run(const ApiRun *run, nkl_tensor **outputs, Diag *d) {
   size_t n = all_outputs(run);
   Alloc alloc = run->artifact->arena.alloc;
-  if (ranks_of(run->sim) > SIM_MAX_RANKS) return DIAG(d, rank_count, (long long)run->sim->ranks, SIM_MAX_RANKS);
+  if (!api_check_ranks(run->sim, d)) return false;
   for (size_t k = 0; k < n; k++) outputs[k] = NULL;
   SimTensor *out = alloc_new(&alloc, n * sizeof *out + 1);
   if (!out) return DIAG0(d, nomem);
   memset(out, 0, n * sizeof *out);
-  bool ok = check_operands(run, d) && check_overlap(run, d) && new_outputs(run, out, d) && api_simulate(run, out, d) &&
-            hand_out(run, out, outputs, d);
+  bool ok = api_check_operands(run, d) && check_overlap(run, d) && api_new_outputs(run, out, d) &&
+            api_simulate(run, out, d) && hand_out(run, out, outputs, d);
   for (size_t k = 0; k < n; k++) {
     tensor_free(alloc, &out[k]);
     if (ok) continue;
@@ -141,17 +146,32 @@ bool api_run(const ApiRun *run, nkl_tensor **outputs, Diag *d) {
   return ok;
 }
 
-static bool run_inputs(const Artifact *a, const nkl_sim *s, nkl_tensor **outputs, Diag *d) {
+static size_t bytes_of_operands(const Artifact *a, const nkl_sim *s) {
+  return ranks_of(s) * a->ninputs * sizeof(SimTensor) + 1;
+}
+
+bool api_operands(const Artifact *a, const nkl_sim *s, SimTensor **out, Diag *d) {
   size_t n = ranks_of(s) * a->ninputs;
+  *out = NULL;
   if (s->ninputs != n) return DIAG(d, input_count, a->func_name, n, s->ninputs);
   Alloc alloc = a->arena.alloc;
-  size_t bytes = n * sizeof(SimTensor) + 1;
-  SimTensor *operands = alloc_new(&alloc, bytes);
-  if (!operands) return DIAG0(d, nomem);
-  for (size_t i = 0; i < n; i++) operands[i] = s->inputs[i]->t;
-  ApiRun run = {a, operands, s->inputs, s};
+  *out = alloc_new(&alloc, bytes_of_operands(a, s));
+  if (!*out) return DIAG0(d, nomem);
+  for (size_t i = 0; i < n; i++) (*out)[i] = s->inputs[i]->t;
+  return true;
+}
+
+void api_operands_free(const Artifact *a, const nkl_sim *s, SimTensor *operands) {
+  Alloc alloc = a->arena.alloc;
+  alloc_free(&alloc, operands, bytes_of_operands(a, s));
+}
+
+static bool run_inputs(const Artifact *a, const nkl_sim *s, nkl_tensor **outputs, Diag *d) {
+  SimTensor *operands;
+  if (!api_operands(a, s, &operands, d)) return false;
+  ApiRun run = {a, operands, s->inputs, s, NULL};
   bool ok = api_run(&run, outputs, d);
-  alloc_free(&alloc, operands, bytes);
+  api_operands_free(a, s, operands);
   return ok;
 }
 

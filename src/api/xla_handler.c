@@ -183,7 +183,7 @@ static bool place_outputs(Call *c, Diag *d) {
 static bool run(Call *c, Diag *d) {
   nkl_sim s;
   nkl_sim_init(&s);
-  ApiRun r = {c->artifact, c->operands, NULL, &s};
+  ApiRun r = {c->artifact, c->operands, NULL, &s, NULL};
   if (!api_simulate(&r, c->outputs, d)) return false;
   for (uint32_t k = 0; k < c->artifact->noutputs; k++) {
     const SimTensor *from = &c->outputs[k], *to = &c->results[k];

@@ -39,6 +39,7 @@ void usage_all(void);    /* to standard output */
 void usage_command(Command command);
 double option_number(const char *text, double otherwise);
 uint64_t option_seed(const Options *o);
+int64_t option_count(const char *text, int64_t otherwise);
 /* Number of axes; -1 when the text is no grid. */
 int option_grid(const char *text, int64_t grid[NKL_MAX_RANK]);
 
@@ -66,6 +67,8 @@ int interrupt_pending(void);    /* was there one? forgets it */
 int cmd_run(const Options *o);
 int cmd_exec(const Options *o);
 int cmd_text(Command command, const Options *o); /* trace, config, hlo */
+int cmd_bench(const Options *o);
+int cmd_profile(const Options *o);
 int cmd_test(int argc, char **argv);
 int cmd_lint(const Options *o); /* lint.c */
 int cmd_ops(const Options *o);

@@ -6,8 +6,22 @@
 
 #include "cli.h"
 
+/* What a run on a device would do. */
+static int dry_run(const Options *o) {
+  Specialized s;
+  nkl_error_buf err = NKL_ERROR_BUF_INIT;
+  nkl_buf plan = NKL_BUF_INIT;
+  int status = specialize(o, 1, &s);
+  if (status == EXIT_OK && nkl_program_plan(s.program, NULL, o->json, &plan, &err) != NKL_OK) status = fail_buf(&err);
+  if (status == EXIT_OK) fwrite(plan.data, 1, plan.size, stdout);
+  nkl_buf_free(&plan);
+  specialized_free(&s);
+  return status;
+}
+
 int cmd_run(const Options *o) {
   Specialized s;
+  if (o->dry_run) return dry_run(o);
   int status = specialize(o, 0, &s);
   if (status == EXIT_OK && s.program) status = results(o, s.ctx, s.program, &s.bound);
   specialized_free(&s);

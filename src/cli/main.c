@@ -9,6 +9,10 @@ static int run_command(Command command, const Options *o) {
   switch (command) {
     case CMD_run:
       return cmd_run(o);
+    case CMD_bench:
+      return cmd_bench(o);
+    case CMD_profile:
+      return cmd_profile(o);
     case CMD_exec:
       return cmd_exec(o);
     case CMD_trace:

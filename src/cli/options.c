@@ -249,6 +249,17 @@ static int is_seed(const char *text) {
   return !*end && errno == 0;
 }
 
+/* A decimal integer within [least, 10^9]. */
+static int is_count(const char *text, long long least) {
+  char *end;
+  errno = 0;
+  if (!(*text >= '0' && *text <= '9')) return 0;
+  long long v = strtoll(text, &end, 10);
+  return !*end && errno == 0 && v >= least && v <= 1000000000;
+}
+
+int64_t option_count(const char *text, int64_t otherwise) { return text ? strtoll(text, NULL, 10) : otherwise; }
+
 uint64_t option_seed(const Options *o) { return o->seed ? strtoull(o->seed, NULL, 0) : 0; }
 
 int option_grid(const char *text, int64_t grid[NKL_MAX_RANK]) {
@@ -277,6 +288,22 @@ static int one_of(const char *word, const char *list) {
   return 0;
 }
 
+/* A dry run has no numbers, so what is about numbers is not for it. */
+static int check_dry_run(const Options *o) {
+  const char *other = o->output.n ? "output" : o->check.n ? "check" : o->seed ? "seed" : NULL;
+  if (!o->dry_run || !other) return EXIT_OK;
+  message("run: --dry-run computes nothing, so --%s has nothing to work on: leave one of them out", other);
+  return EXIT_USAGE;
+}
+
+static int check_counts(Command command, const Options *o) {
+  if (o->warmup && !is_count(o->warmup, 0))
+    return wrong(command, "warmup", o->warmup, "it must be an integer from 0 to 1000000000");
+  if (o->iters && !is_count(o->iters, 1))
+    return wrong(command, "iters", o->iters, "it must be an integer from 1 to 1000000000");
+  return EXIT_OK;
+}
+
 int options_check(Command command, const Options *o) {
   int64_t grid[NKL_MAX_RANK];
   const char *tolerance = "it must be a number of at least 0";
@@ -298,7 +325,8 @@ int options_check(Command command, const Options *o) {
       !one_of(o->table, "ops errors dtypes targets language stub.nki stub.language stub.isa stub.collectives"))
     return wrong(command, "table", o->table,
                  "it is ops, errors, dtypes, targets, language, stub.nki, stub.language, stub.isa or stub.collectives");
-  return EXIT_OK;
+  int status = check_counts(command, o);
+  return status == EXIT_OK ? check_dry_run(o) : status;
 }
 
 /* ---- usage --------------------------------------------------------------------------------------------------- */

@@ -110,6 +110,8 @@ int32_t fw_updated_operand(const Artifact *a, uint32_t k);
 /* Target resolution (design 6.6): explicit name, else NEURON_PLATFORM_TARGET_OVERRIDE, else DMI product name, else trn1
  *with fallback = true and warning set to the page's text (the caller prints it once per process). */
 bool fw_get_platform_target(const char *explicit_name, Target *out, bool *fallback, const char **warning, Diag *d);
+/* The target of a machine that calls itself so in its DMI table: an instance type, "trn1.32xlarge" is a trn1. */
+bool fw_target_of_product(const char *product, Target *out);
 /* What a run on a device would execute and write: lines "run COMMAND" and "write FILE". */
 typedef struct FwBaremetal {
   const char *dir, *neff, *trace, *compile_options; /* NULL: not given */

@@ -22,13 +22,17 @@ static bool parse(const char *what, const char *name, Target *out, Diag *d) {
   return false;
 }
 
-/* The instance type up to the first '.': "trn1.32xlarge" is a trn1. A machine that is none is no error. */
+bool fw_target_of_product(const char *product, Target *out) {
+  return target_parse(product, strcspn(product, ".\n"), out);
+}
+
+/* A machine that is none is no error. */
 static bool from_machine(Target *out, Alloc alloc) {
   Diag ignored;
   Text name;
   diag_init(&ignored, alloc);
   text_init(&name, alloc);
-  bool ok = file_read(DMI_FILE, &name, &ignored) && target_parse(text_str(&name), strcspn(text_str(&name), ".\n"), out);
+  bool ok = file_read(DMI_FILE, &name, &ignored) && fw_target_of_product(text_str(&name), out);
   text_free(&name);
   diag_free(&ignored);
   return ok;

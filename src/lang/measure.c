@@ -52,7 +52,7 @@ static int profile_all(lua_State *L) {
     c->warn = c->write = silent;
   }
   Text *json = lang_scratch_text(L, c), *text = lang_scratch_text(L, c);
-  if (!sim_profile_render(profile, a->module, true, json) || !sim_profile_render(profile, a->module, false, text)) {
+  if (!sim_profile_render(profile, true, json) || !sim_profile_render(profile, false, text)) {
     DIAG0(&c->diag, nomem);
     lang_raise(L, &c->diag);
   }

@@ -314,6 +314,20 @@ float *mx_unpack(Sim *s, int slot, const IrTile *data, const IrTile *scale);
 bool reg_get(Sim *s, uint32_t buf, int64_t *out);
 bool walk(Sim *s);
 
+/* ---- profile.c: hooks of the walk; false: s->d is filled -------------------------------------------------------- */
+typedef struct ProfileWalk {
+  SimCoreProfile *core; /* NULL: nothing is measured */
+  int64_t began, epoch;
+  uint32_t func, pc, from; /* from: the instruction before */
+  bool timeline;
+} ProfileWalk;
+int64_t profile_begin(SimProfile *p); /* of a run: now */
+void profile_end(SimProfile *p, int64_t began);
+bool profile_enter(Sim *s, ProfileWalk *w); /* a program */
+void profile_leave(ProfileWalk *w);
+void profile_start(ProfileWalk *w, uint32_t pc);
+bool profile_stop(Sim *s, ProfileWalk *w, const IrIns *ins, uint32_t next);
+
 /* ---- one per row of ops.def -------------------------------------------------------------------------------------- */
 #define P(...)
 #define R(...)

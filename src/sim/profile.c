@@ -1,145 +1,154 @@
-/* profile.c -- sim room: where the host's time went, by instruction: a measurement of the simulator, not a model of a
-   device. */
-#include <stdlib.h>
+/* profile.c -- sim room: takes down where the host's time goes while a program runs: a measurement of the simulator,
+   not a model of a device. */
 #include <string.h>
 
-#include "json.h"
-#include "sim.h"
+#include "clock.h"
+#include "exec.h"
+
+enum { FIRST_EVENTS = 256 };
+
+const char sim_profile_time[] = "host time of the simulator";
+
+static bool init_core(SimCoreProfile *c, Arena *a, const IrModule *m) {
+  c->open = -1;
+  c->func = arena_newn(a, SimInsTime *, m->nfunc);
+  for (uint32_t i = 0; c->func && i < m->nfunc; i++) {
+    c->func[i] = arena_newn(a, SimInsTime, m->func[i]->nins);
+    if (!c->func[i]) return false;
+    memset(c->func[i], 0, m->func[i]->nins * sizeof *c->func[i]);
+  }
+  return c->func != NULL;
+}
 
 bool sim_profile_init(SimProfile *p, Alloc alloc, const IrModule *m) {
-  *p = (SimProfile){.runs = 0};
+  *p = (SimProfile){.m = m, .ncores = (int)ir_core_count(m->cores, m->ngrid)};
   arena_init(&p->arena, alloc);
-  p->func = arena_newn(&p->arena, SimInsTime *, m->nfunc);
-  for (uint32_t i = 0; p->func && i < m->nfunc; i++) {
-    p->func[i] = arena_newn(&p->arena, SimInsTime, m->func[i]->nins);
-    if (!p->func[i]) return false;
-    memset(p->func[i], 0, m->func[i]->nins * sizeof *p->func[i]);
+  p->core = arena_newn(&p->arena, SimCoreProfile, p->ncores);
+  if (!p->core) return false;
+  memset(p->core, 0, (size_t)p->ncores * sizeof *p->core);
+  for (int k = 0; k < p->ncores; k++)
+    if (!init_core(&p->core[k], &p->arena, m)) return false;
+  return true;
+}
+
+void sim_profile_free(SimProfile *p) {
+  for (int k = 0; p->core && k < p->ncores; k++)
+    alloc_free(&p->arena.alloc, p->core[k].event, (size_t)p->core[k].cap * sizeof *p->core[k].event);
+  arena_free(&p->arena);
+  p->core = NULL;
+}
+
+int64_t profile_begin(SimProfile *p) {
+  int64_t now = clock_ns();
+  if (!p->runs) p->epoch = now;
+  return now;
+}
+
+void profile_end(SimProfile *p, int64_t began) {
+  p->runs++;
+  p->ns += clock_ns() - began;
+}
+
+/* ---- the timeline ------------------------------------------------------------------------------------------------ */
+
+/* Room for one more; the allocator of a run with several threads is locked. */
+static bool grow(Sim *s, SimCoreProfile *c) {
+  if (c->nevents < c->cap) return true;
+  int64_t cap = c->cap ? 2 * c->cap : FIRST_EVENTS;
+  SimEvent *e = alloc_grow(&s->alloc, c->event, (size_t)c->cap * sizeof *e, (size_t)cap * sizeof *e);
+  if (!e) return DIAG0(s->d, nomem);
+  c->event = e;
+  c->cap = cap;
+  return true;
+}
+
+static SimEvent event_of(const Sim *s, const ProfileWalk *w, int64_t began) {
+  return (SimEvent){.at = began - s->opt->profile->epoch,
+                    .program = s->program,
+                    .parent = w->core->open,
+                    .func = w->func,
+                    .ins = w->pc};
+}
+
+/* false: no memory. What finds no room in the timeline is counted. */
+static bool put(Sim *s, SimCoreProfile *c, SimEvent e) {
+  if (c->nevents >= s->opt->profile->max_events) {
+    c->left_out++;
+    return true;
   }
-  return p->func != NULL;
+  if (!grow(s, c)) return false;
+  c->event[c->nevents++] = e;
+  return true;
 }
 
-void sim_profile_free(SimProfile *p) { arena_free(&p->arena); }
-
-typedef struct Row { /* an instruction, or an operation with the sum of its instructions */
-  Op op;
-  uint32_t func, index;
-  const IrLoc *loc;
-  SimInsTime t;
-} Row;
-
-static const IrLoc *loc_of(const IrModule *m, const IrIns *ins) {
-  return ins->loc && ins->loc < m->nlocs ? &m->locs[ins->loc] : NULL;
+static bool open_stretch(Sim *s, ProfileWalk *w, SimEvent e) {
+  SimCoreProfile *c = w->core;
+  int64_t before = c->nevents;
+  if (!put(s, c, e)) return false;
+  if (c->nevents > before) {
+    c->open = before;
+  } else {
+    c->skipped++; /* all that follow are skipped too, so the skipped ones are the innermost */
+  }
+  return true;
 }
 
-/* Instructions of rows that ran; structure (allocations, loop heads) takes no time worth a line. */
-static bool shown(const IrIns *ins, const SimInsTime *t) { return ins->op < OP_count && t->calls > 0; }
-
-static uint32_t count_rows(const SimProfile *p, const IrModule *m) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < m->nfunc; i++)
-    for (uint32_t k = 0; k < m->func[i]->nins; k++) n += shown(m->func[i]->ins[k], &p->func[i][k]);
-  return n;
-}
-
-static void fill_rows(const SimProfile *p, const IrModule *m, Row *rows, Row *sums) {
-  for (uint32_t i = 0; i < m->nfunc; i++) {
-    for (uint32_t k = 0; k < m->func[i]->nins; k++) {
-      const IrIns *ins = m->func[i]->ins[k];
-      const SimInsTime *t = &p->func[i][k];
-      if (!shown(ins, t)) continue;
-      *rows++ = (Row){(Op)ins->op, i, k, loc_of(m, ins), *t};
-      sums[ins->op].op = (Op)ins->op;
-      sums[ins->op].t.calls += t->calls;
-      sums[ins->op].t.ns += t->ns;
-    }
+static void close_stretch(ProfileWalk *w, int64_t now) {
+  SimCoreProfile *c = w->core;
+  if (c->skipped) {
+    c->skipped--;
+  } else {
+    SimEvent *e = &c->event[c->open];
+    e->ns = now - w->epoch - e->at;
+    c->open = e->parent;
   }
 }
 
-static int by_time(const void *a, const void *b) {
-  const Row *x = a, *y = b;
-  if (x->t.ns != y->t.ns) return x->t.ns < y->t.ns ? 1 : -1;
-  return (x->op > y->op) - (x->op < y->op);
+/* ---- hooks of the walk ------------------------------------------------------------------------------------------- */
+
+bool profile_enter(Sim *s, ProfileWalk *w) {
+  SimProfile *p = s->opt->profile;
+  *w = (ProfileWalk){.core = NULL};
+  if (!p) return true;
+  w->core = &p->core[s->core];
+  w->epoch = p->epoch;
+  w->timeline = p->max_events > 0;
+  w->pc = w->from = s->f->nins;
+  while (w->func < s->m->nfunc && s->m->func[w->func] != s->f) w->func++;
+  if (w->func == s->m->nfunc) return NK_BUG(s->d, "a function of another module runs");
+  SimEvent e = event_of(s, w, clock_ns());
+  e.whole = true;
+  return !w->timeline || open_stretch(s, w, e);
 }
 
-static double us(int64_t ns) { return (double)ns / 1e3; }
-
-static void put_row(const SimProfile *p, const Row *r, Text *out) {
-  double share = p->ns ? 100.0 * (double)r->t.ns / (double)p->ns : 0;
-  text_printf(out, "%12.3f %5.1f%% %9lld  %s.%s", us(r->t.ns), share, (long long)r->t.calls, op_info[r->op].dialect,
-              op_info[r->op].name);
-  if (r->loc) text_printf(out, "  %s:%d", r->loc->file, r->loc->line);
-  text_puts(out, "\n");
+void profile_leave(ProfileWalk *w) {
+  if (w->timeline) close_stretch(w, clock_ns());
 }
 
-static void json_row(const Row *r, JsonWriter *w) {
-  json_begin(w, '{');
-  json_key(w, "instruction");
-  json_cstr(w, op_info[r->op].name);
-  if (r->loc) {
-    json_key(w, "file");
-    json_cstr(w, r->loc->file);
-    json_key(w, "line");
-    json_int(w, r->loc->line);
-  }
-  json_key(w, "calls");
-  json_int(w, r->t.calls);
-  json_key(w, "us");
-  json_double(w, us(r->t.ns));
-  json_end(w, '}');
+void profile_start(ProfileWalk *w, uint32_t pc) {
+  w->from = w->pc;
+  w->pc = pc;
+  w->began = clock_ns();
 }
 
-static void json_rows(JsonWriter *w, const char *key, const Row *rows, uint32_t n) {
-  json_key(w, key);
-  json_begin(w, '[');
-  for (uint32_t i = 0; i < n; i++) json_row(&rows[i], w);
-  json_end(w, ']');
+/* A loop is one stretch, from where its head is reached from above to where it goes on below. */
+static bool loop(Sim *s, ProfileWalk *w, const IrIns *ins, uint32_t next) {
+  bool again = w->from == ins->match, through = next == w->pc + 1;
+  if ((ins->op == CORE_for || (ins->op == CORE_while && !again)) && through)
+    return open_stretch(s, w, event_of(s, w, w->began));
+  if ((ins->op == CORE_end_for && through) || (ins->op == CORE_while && again && !through))
+    close_stretch(w, clock_ns());
+  return true;
 }
 
-static const char what_it_is[] = "host time of the simulator";
-
-typedef struct Tables {
-  Row *rows, *sums;
-  uint32_t nrows, nsums;
-} Tables;
-
-static void render_json(const SimProfile *p, const Tables *t, Text *out) {
-  JsonWriter w = {.out = out};
-  json_begin(&w, '{');
-  json_key(&w, "time");
-  json_cstr(&w, what_it_is);
-  json_key(&w, "runs");
-  json_int(&w, p->runs);
-  json_key(&w, "total_us");
-  json_double(&w, us(p->ns));
-  json_rows(&w, "timeline", t->rows, t->nrows);
-  json_rows(&w, "operations", t->sums, t->nsums);
-  json_end(&w, '}');
-  text_puts(out, "\n");
-}
-
-static void render_text(const SimProfile *p, const Tables *t, Text *out) {
-  text_printf(out, "%s, not of a device: %.3f us in %lld run%s\n", what_it_is, us(p->ns), (long long)p->runs,
-              p->runs == 1 ? "" : "s");
-  text_puts(out, "          us  share     calls  instruction, in program order\n");
-  for (uint32_t i = 0; i < t->nrows; i++) put_row(p, &t->rows[i], out);
-  text_puts(out, "          us  share     calls  operation, slowest first\n");
-  for (uint32_t i = 0; i < t->nsums; i++) put_row(p, &t->sums[i], out);
-}
-
-bool sim_profile_render(const SimProfile *p, const IrModule *m, bool json, Text *out) {
-  Arena scratch;
-  arena_init(&scratch, out->alloc);
-  Tables t = {.nrows = count_rows(p, m)};
-  t.rows = arena_newn(&scratch, Row, t.nrows);
-  t.sums = arena_newn(&scratch, Row, OP_count);
-  if (t.rows && t.sums) {
-    memset(t.sums, 0, OP_count * sizeof *t.sums);
-    fill_rows(p, m, t.rows, t.sums);
-    qsort(t.sums, OP_count, sizeof *t.sums, by_time);
-    while (t.nsums < OP_count && t.sums[t.nsums].t.calls) t.nsums++;
-    (json ? render_json : render_text)(p, &t, out);
-  }
-  bool ok = t.rows && t.sums && !out->oom;
-  arena_free(&scratch);
-  return ok;
+bool profile_stop(Sim *s, ProfileWalk *w, const IrIns *ins, uint32_t next) {
+  int64_t ns = clock_ns() - w->began;
+  SimInsTime *t = &w->core->func[w->func][w->pc];
+  t->calls++;
+  t->ns += ns;
+  if (!w->timeline) return true;
+  if (ins->op >= OP_count) return loop(s, w, ins, next);
+  SimEvent e = event_of(s, w, w->began);
+  e.ns = ns;
+  return put(s, w->core, e);
 }

@@ -19,20 +19,55 @@ typedef struct SimReport {
   int64_t count; /* messages, also those beyond the first 100 that are not kept */
 } SimReport;
 
-/* Host time per instruction of a run: what the simulator took, not what a device would. Indexed as the module's
-   functions and their instructions are. */
-typedef struct SimInsTime {
+/* profile.c: host time of a run, what the simulator took and not what a device would. Every physical core has its own
+   times, so that nothing is shared while cores run side by side. */
+typedef struct SimInsTime { /* sums over the trips of loops and over programs */
   int64_t calls, ns;
 } SimInsTime;
+/* A stretch of the timeline: an instruction, or what it lies in. at: ns since the first run began. */
+typedef struct SimEvent {
+  int64_t at, ns, program;
+  int64_t parent; /* stretch of this core that was open, -1: none */
+  uint32_t func, ins;
+  bool whole; /* of a program; else of the instruction: a loop from its head to its last end */
+} SimEvent;
+typedef struct SimCoreProfile {
+  SimInsTime **func; /* indexed as the module's functions and their instructions are */
+  SimEvent *event;   /* in the order they began */
+  int64_t nevents, cap, open;
+  int64_t skipped;  /* stretches that are open and were left out */
+  int64_t left_out; /* in all */
+} SimCoreProfile;
 typedef struct SimProfile {
   Arena arena;
-  SimInsTime **func;
-  int64_t runs, ns; /* of whole runs */
+  const IrModule *m;
+  int ncores;
+  SimCoreProfile *core;
+  int64_t max_events; /* per core; 0: no timeline. Set before the first run */
+  int64_t runs, ns;   /* of whole runs */
+  int64_t epoch;
 } SimProfile;
-bool sim_profile_init(SimProfile *p, Alloc alloc, const IrModule *m); /* false: no memory; free it in any case */
+/* alloc: the one of the runs. False: no memory; free it in any case. */
+bool sim_profile_init(SimProfile *p, Alloc alloc, const IrModule *m);
 void sim_profile_free(SimProfile *p);
-/* One row per instruction that ran, in program order, then the sums per operation; json: the same as one object. */
-bool sim_profile_render(const SimProfile *p, const IrModule *m, bool json, Text *out);
+
+/* profile_rows.c: sums, the slowest first; equal times in the order of the other fields. Instructions of a loop that
+   was unrolled have one line and are one row. */
+typedef enum SimProfileBy { SIM_BY_LINE, SIM_BY_OP, SIM_BY_ENGINE, SIM_BY_CORE } SimProfileBy;
+typedef struct SimProfileRow {
+  int op, engine;          /* 0 where the sum is over all */
+  int core;                /* always one: cores run side by side, so their times do not add up */
+  const IrLoc *loc;        /* by line; NULL: unknown */
+  int64_t calls, ns;       /* by core: ns is the time within instructions */
+  int64_t elements, bytes; /* of what the calls wrote, of their first operand when they write nothing */
+} SimProfileRow;
+SimProfileRow *sim_profile_rows(const SimProfile *p, SimProfileBy by, Arena *a, uint32_t *n); /* NULL: no memory */
+/* profile_text.c: tables; json: the same as one object. */
+bool sim_profile_render(const SimProfile *p, bool json, Text *out);
+/* profile_trace.c: the timeline in Chrome's trace-event format: complete events in the order they began, one thread per
+   core, microseconds. */
+bool sim_profile_trace(const SimProfile *p, Text *out);
+extern const char sim_profile_time[]; /* what is measured: "host time of the simulator" */
 
 typedef struct SimOptions {
   Alloc alloc;                 /* of everything the run needs; given back at its end */

@@ -2,7 +2,6 @@
    device loops and index values. */
 #include <string.h>
 
-#include "clock.h"
 #include "exec.h"
 #include "world.h"
 
@@ -91,24 +90,10 @@ static bool blame(Sim *s) {
   return false;
 }
 
-/* Where the times of the running function go, or NULL. */
-static SimInsTime *times_of(const Sim *s) {
-  uint32_t i = 0;
-  if (!s->opt->profile) return NULL;
-  while (i < s->m->nfunc && s->m->func[i] != s->f) i++;
-  return i < s->m->nfunc ? s->opt->profile->func[i] : NULL;
-}
-
-/* Programs may run side by side. */
-static void add_time(SimInsTime *t, int64_t began) {
-  __atomic_add_fetch(&t->calls, 1, __ATOMIC_RELAXED);
-  __atomic_add_fetch(&t->ns, clock_ns() - began, __ATOMIC_RELAXED);
-}
-
 bool walk(Sim *s) {
   const IrFunc *f = s->f;
-  SimInsTime *times = times_of(s);
-  int64_t began = 0;
+  ProfileWalk times;
+  if (!profile_enter(s, &times)) return false;
   for (uint32_t pc = 0; pc < f->nins;) {
     const IrIns *ins = f->ins[pc];
     uint32_t next = pc + 1;
@@ -119,11 +104,12 @@ bool walk(Sim *s) {
       return blame(s);
     }
     if (s->cancel && atomic_load_explicit(s->cancel, memory_order_relaxed)) return false;
-    if (times) began = clock_ns();
+    if (times.core) profile_start(&times, pc);
     if (!(ins->op < OP_count ? step(s, ins) : core(s, ins, &next)) || s->halted) return blame(s);
-    if (times) add_time(&times[pc], began);
+    if (times.core && !profile_stop(s, &times, ins, next)) return blame(s);
     pc = next;
   }
+  if (times.core) profile_leave(&times);
   return true;
 }
 
@@ -147,14 +133,11 @@ static bool run(Sim *s, const SimTensor *operands, SimTensor *outputs) {
 bool sim_run(const IrModule *m, const SimTensor *operands, SimTensor *outputs, const SimOptions *opt, Diag *d) {
   Sim s = {.m = m, .opt = opt, .report = opt->report, .d = d, .alloc = opt->alloc, .gen = chip_of(m->target)->gen};
   VmEnv env;
-  int64_t began = opt->profile ? clock_ns() : 0;
+  int64_t began = opt->profile ? profile_begin(opt->profile) : 0;
   vm_enter(&env);
   bool ok = run(&s, operands, outputs);
   vm_leave(&env);
-  if (opt->profile) {
-    opt->profile->runs++;
-    opt->profile->ns += clock_ns() - began;
-  }
+  if (opt->profile) profile_end(opt->profile, began);
   world_ended(&s);
   for (int k = 0; k < SCR_COUNT; k++) alloc_free(&s.alloc, s.scratch[k].p, s.scratch[k].size);
   if (ok && s.report->lines.oom) return DIAG0(d, nomem);
