@@ -115,8 +115,11 @@ describe("the inventory of NKI's names", function()
 
   it("holds nothing for a public value without a name in help", function()
     local topics, silent = {}, {}
-    for module, name in pairs(short) do
-      for key in pairs(require(module)) do topics[#topics + 1] = '"' .. name .. "." .. key .. '"' end
+    local nd = require "nki.ndarray"
+    local tables = {nd = nd, ["nd.random"] = nd.random, testing = require "nki.testing"}
+    for module, name in pairs(short) do tables[name] = require(module) end
+    for name, values in pairs(tables) do
+      for key in pairs(values) do topics[#topics + 1] = '"' .. name .. "." .. key .. '"' end
     end
     table.sort(topics)
     local texts = help_of(topics)

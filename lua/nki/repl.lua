@@ -121,7 +121,8 @@ end
 
 -- ---- help: the public name of a value, nil when it has none
 
-local public = {{"nki", "nki"}, {"nki.language", "nl"}, {"nki.isa", "nisa"}, {"nki.collectives", "ncc"}}
+local public = {{"nki", "nki"}, {"nki.language", "nl"}, {"nki.isa", "nisa"}, {"nki.collectives", "ncc"},
+  {"nki.ndarray", "nd"}, {"nki.testing", "testing"}}
 local require, rawequal, pairs = require, rawequal, pairs
 
 function repl.name_of(v)
@@ -136,6 +137,7 @@ function repl.name_of(v)
   end
   sort(names)
   local text = plain(v)
+  if find(text, "^%l+: ") then text = "a " .. type(v) end -- an address tells nothing
   return names[1] or match(text, "^class (.*)") or text
 end
 

@@ -52,6 +52,20 @@ describe("nkilua repl", function()
     assert.matches("nl.add%(x, y, %[dtype%]%)\n.*nl.store%(dst, value%)\n", r.out)
   end)
 
+  it("gives help on any public value", function()
+    local function help(value) return session("help(" .. value .. ")") end
+    for value, text in pairs {["require 'nki'.jit"] = "nki.jit(", ["require 'nki.isa'.iota"] = "nisa.iota(",
+      ["require 'nki.language'.softmax"] = "nl.softmax(x", ["require 'nki.language'.tile_size"] = "nl.tile_size\n",
+      ["require 'nki.isa'.engine"] = "nisa.engine\n", ["require 'nki.isa'.engine.sync"] = "nisa.engine.sync\n",
+      ["require 'nki.language'.bfloat16"] = "bfloat16\n", ["require 'nki.language'.NkiTensor"] = "nl.NkiTensor(",
+      ["require 'nki'.JAXKernel"] = "nki.JAXKernel(", ["require 'nki.ndarray'.load"] = "nd.load(path",
+      ["require 'nki.language'"] = "nl, the module nki.language:\n"} do
+      assert.equal(text, help(value).out:sub(1, #text))
+    end
+    assert.matches("^stdin:1: no help on 'a function'\n", help("print").err)
+    assert.matches("no help on '3'", help("3").err)
+  end)
+
   it("ends with the input, with os.exit, and says when a chunk was cut", function()
     assert.equal(0, session("1").code)
     assert.equal(4, session("os.exit(4)", "print('no')").code)

@@ -8,7 +8,7 @@ local nki = require "nki"
 
 local HEAD = [[
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
-local a, i = ...
+local nd, a = require "nki.ndarray", ...
 local out = nl.ndarray(a.shape, a.dtype, {buffer = nl.shared_hbm})
 local x, y = nl.ndarray({128, 64}, nl.float32), nl.ndarray({128, 64}, nl.float32)
 local m = nl.ndarray({128, 128}, nl.float32)
@@ -19,7 +19,7 @@ local bits, ids = nl.ndarray({128, 64}, nl.int32), nl.ndarray({128, 64}, nl.uint
 local function trace(example)
   local chunk = assert(load(HEAD .. (example or "") .. "\nnl.store(out, nl.load(a)) return out", "=example"))
   local a = nki.decl({128, 64}, "float32")
-  return nki.jit(chunk and function(t) return chunk(t, 0) end, {platform_target = "trn3"}):specialize(a).ir
+  return nki.jit(chunk and function(t) return chunk(t) end, {platform_target = "trn3"}):specialize(a).ir
 end
 
 local function counted(ir)

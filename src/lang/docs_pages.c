@@ -108,6 +108,14 @@ void docs_language_markdown(Text *out) {
   names_of("nisa", out);
   names_of("ncc", out);
   enums_section(out);
+  text_puts(
+      out,
+      "\n## Host arrays: nki.ndarray, nki.testing\n\nnd is `require \"nki.ndarray\"`; array is what its functions "
+      "give. They are the inputs and results of kernels that run, and enough to write a reference.\n\n");
+  names_of("nd", out);
+  names_of("array", out);
+  text_putc(out, '\n');
+  names_of("testing", out);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------------- */

@@ -113,6 +113,8 @@ static bool find_method(const char *topic, Text *out) {
 /* Modules may be written out, and the classes of nl without theirs: NkiTensor.__init__. */
 static const NameDoc *full_name(const char *topic) {
   static const char *const modules[][2] = {{"nki.language.", "nl."},
+                                           {"nki.ndarray.", "nd."},
+                                           {"nki.testing.", "testing."},
                                            {"nki.isa.", "nisa."},
                                            {"nki.collectives.", "ncc."},
                                            {"nki.", "nki."},
@@ -135,6 +137,30 @@ static bool find_name(const char *topic, Text *out) {
   const NameDoc *n = full_name(topic);
   if (n) docs_name_text(n, out);
   return n != NULL;
+}
+
+/* "nl", "nki.language": the names in it. */
+static bool find_module(const char *topic, Text *out) {
+  static const char *const modules[][2] = {{"nki", "nki"},        {"nki.language", "nl"},
+                                           {"nki.isa", "nisa"},   {"nki.collectives", "ncc"},
+                                           {"nki.ndarray", "nd"}, {"nki.testing", "testing"}};
+  size_t k = 0, n = sizeof modules / sizeof *modules;
+  while (k < n && strcmp(topic, modules[k][0]) != 0 && strcmp(topic, modules[k][1]) != 0) k++;
+  if (k == n) return false;
+  const char *name = modules[k][1];
+  size_t len = strlen(name);
+  const LRow *row;
+  text_printf(out, "%s, the module %s:\n ", name, modules[k][0]);
+  for (int i = 1; i < OP_count; i++)
+    if (strcmp(op_info[i].dialect, name) == 0 && strcmp(name, "nki") != 0) text_printf(out, " %s", op_info[i].name);
+  for (int i = 0; strcmp(name, "nl") == 0 && (row = docs_row(i)); i++) text_printf(out, " %s", row->name);
+  for (int i = 0; i < docs_nnames; i++) {
+    const char *full = docs_names[i].name;
+    if (strncmp(full, name, len) == 0 && full[len] == '.' && !strchr(full + len + 1, '.'))
+      text_printf(out, " %s", full + len + 1);
+  }
+  text_puts(out, "\n");
+  return true;
 }
 
 /* "nisa.engine.vector" */
@@ -202,10 +228,11 @@ bool help_topic(const char *topic, Text *out, Diag *d) {
   found = find_method(topic, out) || found;
   found = find_name(topic, out) || found;
   found = find_member(topic, out) || found;
+  found = find_module(topic, out) || found;
   found = find_error(topic, out) || found;
   found = find_kernel(topic, out) || found;
   if (found) return true;
-  const char *near = nearest_topic(topic);
+  const char *near = strchr(topic, ' ') ? NULL : nearest_topic(topic);
   return DIAG(d, no_topic, topic, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
