@@ -57,6 +57,12 @@ describe("the language's documentation", function()
         for id in row.errors:gmatch "[%w_]+" do assert.is_true(ours[id], id) end
       end)
     end
+    if row.name:find "^tensor%." then
+      it(row.name .. " has an example, and errors that there are", function()
+        assert.truthy(row.example:find("[.:]" .. row.name:match "[%w_]+$"), row.example)
+        for id in row.errors:gmatch "[%w_]+" do assert.is_true(ours[id], id) end
+      end)
+    end
     if row.example ~= "" then
       it("has an example of " .. row.name .. " that runs", function()
         local has, first, named = counted(trace(row.example)), row.uses:match "^[%w_]+", {}

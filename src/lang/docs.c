@@ -136,14 +136,34 @@ void docs_row_text(const LRow *row, Text *out) {
   line(out, "example", d.example);
 }
 
-void docs_method_text(const MethodDoc *m, Text *out) {
+void docs_of_method(const MethodDoc *m, FuncDoc *out) {
+  char key[64];
+  snprintf(key, sizeof key, "tensor.%s", m->name);
+  const DocRow *row = doc_row(key);
+  *out = (FuncDoc){.takes = cell(row, NULL, offsetof(DocRow, takes)),
+                   .raises = cell(row, NULL, offsetof(DocRow, raises)),
+                   .uses = cell(row, NULL, offsetof(DocRow, uses))};
+  snprintf(out->example, sizeof out->example, "%s", cell(row, NULL, offsetof(DocRow, example)));
+}
+
+void docs_method_signature(const MethodDoc *m, Text *out) {
   if (!m->params) {
-    text_printf(out, "tensor.%s\n  %s\n", m->name, m->doc);
+    text_printf(out, "tensor.%s", m->name);
     return;
   }
   const char *rest = strncmp(m->params, "self, ", 6) == 0 ? m->params + 6 : "";
   size_t n = strlen(rest);
-  text_printf(out, "tensor:%s(%.*s)\n  %s\n", m->name, n > 2 ? (int)n - 2 : 0, rest, m->doc);
+  text_printf(out, "tensor:%s(%.*s)", m->name, n > 2 ? (int)n - 2 : 0, rest);
+}
+
+void docs_method_text(const MethodDoc *m, Text *out) {
+  FuncDoc d;
+  docs_of_method(m, &d);
+  docs_method_signature(m, out);
+  text_printf(out, "\n  %s\n", m->doc);
+  line(out, m->params ? "takes" : "units", d.takes);
+  line(out, "errors", d.raises);
+  line(out, "example", d.example);
 }
 
 void docs_name_text(const NameDoc *n, Text *out) {

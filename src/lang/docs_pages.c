@@ -1,4 +1,6 @@
 /* docs_pages.c -- room lang: docs/language.md, the same as JSON, and the stubs of lua/meta for editors. */
+#include <stdio.h>
+
 #include "docs.h"
 #include "json.h"
 
@@ -72,19 +74,20 @@ static void dtypes_section(Text *out) {
 }
 
 static void methods_section(Text *out) {
-  text_puts(
-      out,
-      "\n## Tensors\n\nAttributes and methods; the methods without another word give views, nothing is moved.\n\n");
-  Text word;
-  text_init(&word, out->alloc);
+  text_puts(out,
+            "\n## Tensors\n\nAttributes and methods. Methods that give a tensor give a view, nothing is moved, unless "
+            "their text says so.\n");
   for (int i = 0; i < docs_nmethods; i++) {
-    text_clear(&word);
-    docs_method_text(&docs_methods[i], &word);
-    const char *end = strchr(text_str(&word), '\n');
-    text_printf(out, "- `%.*s`: %s\n", (int)(end - text_str(&word)), text_str(&word), docs_methods[i].doc);
+    const MethodDoc *m = &docs_methods[i];
+    FuncDoc d;
+    docs_of_method(m, &d);
+    text_puts(out, "\n### ");
+    docs_method_signature(m, out);
+    text_printf(out, "\n\n%s\n\n", m->doc);
+    bullet(out, m->params ? "takes" : "units", d.takes);
+    bullet(out, "errors", d.raises);
+    code_bullet(out, "example", d.example);
   }
-  if (word.oom) out->oom = true;
-  text_free(&word);
 }
 
 void docs_language_markdown(Text *out) {
@@ -142,6 +145,24 @@ static void row_json(JsonWriter *w, const LRow *row, Text *word) {
   json_end(w, '}');
 }
 
+static void method_json(JsonWriter *w, const MethodDoc *m, Text *word) {
+  FuncDoc d;
+  docs_of_method(m, &d);
+  text_clear(word);
+  docs_method_signature(m, word);
+  json_begin(w, '{');
+  json_key(w, "name");
+  char name[64];
+  snprintf(name, sizeof name, "tensor.%s", m->name);
+  json_cstr(w, name);
+  member(w, "signature", text_str(word));
+  member(w, "doc", m->doc);
+  member(w, "takes", d.takes);
+  member(w, "errors", d.raises);
+  member(w, "example", d.example);
+  json_end(w, '}');
+}
+
 void docs_language_json(Text *out) {
   Text word;
   text_init(&word, out->alloc);
@@ -149,6 +170,7 @@ void docs_language_json(Text *out) {
   const LRow *row;
   json_begin(&w, '[');
   for (int i = 0; (row = docs_row(i)); i++) row_json(&w, row, &word);
+  for (int i = 0; i < docs_nmethods; i++) method_json(&w, &docs_methods[i], &word);
   for (int i = 0; i < docs_nnames; i++) {
     const NameDoc *n = &docs_names[i];
     json_begin(&w, '{');
