@@ -15,7 +15,7 @@ static void read_file(const char *data, size_t n) {
   const Artifact *a = why ? NULL : saved_artifact(&s, EMIT_TARGET_NATIVE, alloc_std, &why);
   must((a == NULL) == (why != NULL));
   if (!a) return;
-  must(a->backend_config_len == s.config.n && memcmp(a->backend_config, s.config.p, s.config.n) == 0);
+  must(a->config_json_len == s.config.n && memcmp(a->config_json, s.config.p, s.config.n) == 0);
   artifact_release(a);
 }
 

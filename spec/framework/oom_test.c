@@ -1,5 +1,7 @@
 /* oom_test.c -- spec/framework: every allocation of the pipeline, and of reading and printing an artifact, fails once.
  */
+#include <stdio.h>
+
 #include "../base/support.h"
 #include "module.h"
 
@@ -60,6 +62,51 @@ static void specialize(void **state) {
   assert_true(n > 10);
 }
 
+/* The same with a folder behind the cache, once to write and once to read. Want of memory there is never an error of
+ * its own: at worst the call traces. */
+static bool attempt_on_disk(Ration *r, const char *dir, long left) {
+  const Alloc alloc = ration_alloc(r);
+  Diag d;
+  *r = (Ration){.left = -1};
+  diag_init(&d, alloc_std);
+  Given g = {.m = plan_module_in(&plan, alloc, &d)};
+  FwPipeline p = {.ud = &g, .specialize_and_call = trace};
+  r->left = left;
+  FwStore *store = fw_store_new(alloc, dir, true);
+  FwCache *c = fw_cache_new(alloc);
+  if (c) fw_cache_attach(c, store);
+  const Artifact *a = c ? fw_specialize(c, &p, &request, alloc, &d) : NULL;
+  bool ok = a && store;
+  if (c) assert_true(a ? d.id == ERR_none : d.id == ERR_nomem);
+  if (a) assert_int_equal(strlen(a->cache_key), 32);
+  artifact_release(a);
+  fw_cache_free(c);
+  fw_store_free(store);
+  ir_release(g.m);
+  diag_free(&d);
+  assert_false(r->wrong);
+  assert_true(r->live == 0);
+  return ok && r->left != 0;
+}
+
+static void with_a_folder(void **state) {
+  (void)state;
+  char dir[] = "/tmp/nkilua-oom-XXXXXX", line[80];
+  Ration r;
+  assert_non_null(mkdtemp(dir));
+  for (int warm = 0; warm < 2; warm++) {
+    long n = 0;
+    for (; !attempt_on_disk(&r, dir, n); n++) {
+      assert_true(n < 10000);
+      snprintf(line, sizeof line, "%s '%s'/*", warm ? "true" : "rm -rf", dir);
+      assert_int_equal(n % 8 || warm ? 0 : system(line), 0);
+    }
+    assert_true(n > 10);
+  }
+  snprintf(line, sizeof line, "rm -rf '%s'", dir);
+  assert_int_equal(system(line), 0);
+}
+
 static void decode_and_print(void **state) {
   (void)state;
   Diag d;
@@ -91,6 +138,7 @@ static void decode_and_print(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(specialize), cmocka_unit_test(decode_and_print)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(specialize), cmocka_unit_test(with_a_folder),
+                                     cmocka_unit_test(decode_and_print)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

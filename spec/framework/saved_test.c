@@ -155,7 +155,7 @@ static void contents_that_do_not_fit(void **state) {
   refused(bad, "does not read back");
   text_init(&longer, alloc_std);
   text_add(&longer, s.config.p, s.config.n);
-  text_putc(&longer, '\n'); /* which the reader of configs takes */
+  text_putc(&longer, ' '); /* which the reader of JSON takes */
   bad.config = (Span){longer.data, longer.len};
   refused(bad, "does not read back");
   bad = s;

@@ -324,10 +324,10 @@ static Artifact *read_artifact(Reader *r, Alloc alloc) {
   return NULL;
 }
 
-static Artifact *decode_json(Alloc alloc, const Text *text, Diag *d) {
+const Artifact *config_decode_json(Alloc alloc, const char *json, size_t n, Diag *d) {
   Reader r = {.d = d};
   arena_init(&r.scratch, alloc);
-  const Json *root = json_parse(&r.scratch, text_str(text), text->len, "backend_config", d);
+  const Json *root = json_parse(&r.scratch, json, n, "backend_config", d);
   Artifact *a = NULL;
   if (root && root->kind != JSON_OBJECT) DIAG(d, config_type, "backend_config", kind_text(JSON_OBJECT));
   if (root && root->kind == JSON_OBJECT && check_format(&r, root) && collect_keys(&r, root))
@@ -340,7 +340,7 @@ const Artifact *config_decode(Alloc alloc, const char *b64, size_t n, Diag *d) {
   Text text;
   text_init(&text, alloc);
   if (n && b64[n - 1] == '\n') n--;
-  Artifact *a = base64_decode(&text, b64, n, d) ? decode_json(alloc, &text, d) : NULL;
+  const Artifact *a = base64_decode(&text, b64, n, d) ? config_decode_json(alloc, text_str(&text), text.len, d) : NULL;
   text_free(&text);
   return a;
 }

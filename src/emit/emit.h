@@ -87,6 +87,8 @@ bool config_encode(Artifact *a, Diag *d);
 /* Strict reading of base64 text (one trailing newline allowed): decodes, checks every key and type, parses and verifies
    the IR, checks that names, aliases, counts agree with it. */
 const Artifact *config_decode(Alloc alloc, const char *b64, size_t n, Diag *d);
+/* The same of the JSON inside. */
+const Artifact *config_decode_json(Alloc alloc, const char *json, size_t n, Diag *d);
 /* A user tensor: operand i, output k. */
 const IrBuf *artifact_input(const Artifact *a, uint32_t i);
 const IrBuf *artifact_output(const Artifact *a, uint32_t k);

@@ -196,7 +196,8 @@ void cache_count_disk_hit(FwCache *c) {
 void cache_explain(const FwCache *c, Explain *e) {
   enum { MOST = 64 };
   const Entry *at = c->newest;
-  for (int i = 0; at && i < MOST; i++, at = at->prev) explain_with(e, (Span){(const char *)at->key, at->n});
+  for (int i = 0; at && i < MOST && e->count > 1; i++, at = at->prev)
+    explain_with(e, (Span){(const char *)at->key, at->n});
 }
 
 FwCacheInfo fw_cache_info(const FwCache *c) {

@@ -304,6 +304,7 @@ void explain_begin(Explain *e, const FwPipeline *p, const FwRequest *r, Alloc al
 }
 
 void explain_with(Explain *e, Span earlier) {
+  if (e->count <= 1) return; /* no other key is nearer */
   text_clear(&e->scratch);
   uint32_t count = compare(e, earlier, &e->scratch);
   if (count >= e->count) return;

@@ -63,8 +63,8 @@ static bool complete(const Saved *s, Artifact *a, const char *call_target) {
 const Artifact *saved_artifact(const Saved *s, const char *call_target, Alloc alloc, const char **why) {
   Diag d;
   diag_init(&d, alloc);
-  const Artifact *a = config_decode(alloc, s->config.p, s->config.n, &d);
-  bool same = a && span_equal((Span){a->backend_config, a->backend_config_len}, s->config) &&
+  const Artifact *a = config_decode_json(alloc, s->config.p, s->config.n, &d);
+  bool same = a && span_equal((Span){a->config_json, a->config_json_len}, s->config) &&
               complete(s, (Artifact *)(uintptr_t)a, call_target);
   *why = same ? NULL : a || d.id != ERR_nomem ? "does not read back" : "does not fit into memory";
   diag_free(&d);
@@ -81,7 +81,7 @@ bool saved_of(Text *out, const Artifact *a, const void *key, size_t n) {
   Saved s = {.key = {key, n},
              .warnings = {warnings, strlen(warnings)},
              .trail = {text_str(&trail), trail.len},
-             .config = {a->backend_config, a->backend_config_len}};
+             .config = {a->config_json, a->config_json_len}};
   bool ok = !trail.oom && saved_write(out, &s);
   text_free(&trail);
   return ok;

@@ -128,7 +128,7 @@ void store_explain(FwStore *s, Explain *e) {
   size_t n;
   arena_init(&arena, s->alloc);
   const char **names = folder_list(text_str(&s->dir), ending, &arena, &n);
-  for (size_t i = 0; names && i < n && i < MOST_FILES; i++) {
+  for (size_t i = 0; names && i < n && i < MOST_FILES && e->count > 1; i++) {
     Saved saved;
     if (set_path(s, names[i], "") && !read_path(s, &saved) && explain_same_name(e, saved.key))
       explain_with(e, saved.key);

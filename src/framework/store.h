@@ -8,7 +8,7 @@ extern const char fw_build_id[]; /* version and a digest of all sources; generat
 
 /* saved.c: the bytes of one file. */
 typedef struct Saved {
-  Span key, warnings, trail, config; /* warnings: of the trace; trail: trail.c; config: backend_config */
+  Span key, warnings, trail, config; /* warnings: of the trace; trail: trail.c; config: the JSON of backend_config */
 } Saved;
 /* False when memory is out. */
 bool saved_write(Text *out, const Saved *s);
@@ -27,7 +27,7 @@ typedef struct Explain {
   const FwPipeline *p;
   const FwRequest *r;
   Span key;
-  uint32_t count; /* differences to the nearest key so far; UINT32_MAX: there is none yet */
+  uint32_t count; /* differences to the nearest key so far: 1 is as near as can be; UINT32_MAX: there is none yet */
   Text said, scratch;
 } Explain;
 void explain_begin(Explain *e, const FwPipeline *p, const FwRequest *r, Alloc alloc);
