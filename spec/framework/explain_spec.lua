@@ -135,6 +135,25 @@ describe("captured state", function()
     assert.equal(kept "captured 'inside' is 2 (was 1)", last(k, x))
   end)
 
+  it("behind a function in a table is the table's", function()
+    local inside = 1
+    local t = {
+      a = function()
+        return inside
+      end,
+      z = 1,
+    }
+    local k = nki.jit(function(input)
+      local _ = t.a() + t.z
+      return input
+    end)
+    last(k, x)
+    t.z = 2
+    assert.equal(kept "captured 't' differs", last(k, x))
+    inside = 2
+    assert.equal(kept "captured 'inside' is 2 (was 1)", last(k, x))
+  end)
+
   it("may be a global", function()
     local env = {some_global = 4}
     local k = nki.jit(load([[
