@@ -79,6 +79,23 @@ describe("the language's documentation", function()
   end
 end)
 
+describe("the instructions' documentation", function()
+  local plain, tried = counted(trace()), 0
+  local alone = {core_barrier = true, sendrecv = true} -- they need two cores
+  for name, module, example in build.run({"ops", "--json"}).out:gmatch
+    '{"name":"([%w_]+)","module":"(%w+)".-"example":"(.-[^\\]?)","parameters"' do
+    if module == "nisa" and not alone[name] then
+      tried = tried + 1
+      it("has an example of " .. name .. " that runs", function()
+        example = example:gsub('\\"', '"')
+        assert.truthy(example:find("nisa." .. name, 1, true), example)
+        assert.is_true((counted(trace(example))[name] or 0) > (plain[name] or 0))
+      end)
+    end
+  end
+  it("is read whole", function() assert.is_true(tried > 40) end)
+end)
+
 describe("the generated pages", function()
   local pages = {["docs/language.md"] = "language", ["lua/meta/nki.lua"] = "stub.nki",
     ["lua/meta/nki/language.lua"] = "stub.language", ["lua/meta/nki/isa.lua"] = "stub.isa",

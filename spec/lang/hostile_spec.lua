@@ -317,10 +317,10 @@ describe("an answer that captured state does not settle", function()
     local held = {t = table}
     local k = nki.jit(function(input) return copied(input, held.t.hostile()) end)
     for _, v in ipairs {1, 2, 1} do
-      table.hostile = function() return v end
+      table.hostile = function() return v end -- luacheck: ignore
       assert.equal(v + 1.0, k(x):get(0, 0))
     end
-    table.hostile = nil
+    table.hostile = nil -- luacheck: ignore
     assert.equal(1, k:cache_info().hits)
   end)
 

@@ -136,6 +136,12 @@ void docs_row_text(const LRow *row, Text *out) {
   line(out, "example", d.example);
 }
 
+const char *docs_example(const OpInfo *op) {
+  char key[64];
+  snprintf(key, sizeof key, "%s.%s", op->dialect, op->name);
+  return cell(doc_row(key), NULL, offsetof(DocRow, example));
+}
+
 void docs_of_method(const MethodDoc *m, FuncDoc *out) {
   char key[64];
   snprintf(key, sizeof key, "tensor.%s", m->name);

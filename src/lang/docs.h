@@ -35,6 +35,7 @@ extern const int docs_nmethods;
 bool docs_is_view(const MethodDoc *m); /* does it give a tensor? */
 
 void docs_row_text(const LRow *row, Text *out);
+const char *docs_example(const OpInfo *op); /* of an instruction, "" when there is none */
 void docs_of_method(const MethodDoc *m, FuncDoc *out);
 void docs_method_signature(const MethodDoc *m, Text *out);
 void docs_method_text(const MethodDoc *m, Text *out);

@@ -1,6 +1,7 @@
 /* help_op.c -- room lang: one row of ops.def in words, as Markdown and as JSON. */
 #include <string.h>
 
+#include "docs.h"
 #include "help.h"
 #include "json.h"
 
@@ -182,6 +183,7 @@ void help_op_text(Op op, Text *out) {
       text_printf(out, "%s%s", k ? ", " : " (", info->params[r->arg[k] - 1].name);
     text_puts(out, r->arg[0] ? ")\n" : "\n");
   }
+  if (*docs_example(info)) text_printf(out, "  example: %s\n", docs_example(info));
 }
 
 /* ---- the whole table ----------------------------------------------------------------------------------------- */
@@ -231,6 +233,7 @@ void help_ops_markdown(Text *out) {
       for (int k = 0; k < 6 && r->arg[k]; k++) text_printf(out, "%s%s", k ? ", " : " ", op->params[r->arg[k] - 1].name);
       text_putc(out, '\n');
     }
+    if (*docs_example(op)) text_printf(out, "\nExample: `%s`\n", docs_example(op));
   }
 }
 
@@ -275,6 +278,8 @@ void help_ops_json(Text *out) {
     json_int(&w, op->gen);
     json_key(&w, "doc");
     json_cstr(&w, op->doc);
+    json_key(&w, "example");
+    json_cstr(&w, docs_example(op));
     json_key(&w, "parameters");
     json_begin(&w, '[');
     for (int k = 0; k < op_public(op); k++) param_json(&w, op, &op->params[k], &word);
