@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """make.py -- computes the numeric oracles with NumPy and ml_dtypes and writes them to spec/oracles/data;
-the checksums of conversions go to spec/sim/convert_sums.inc.
+the checksums of conversions go to spec/sim/convert_sums.inc. The checksums of combos.py take half a minute.
 
   make.py           rewrite the files
   make.py --check   recompute and compare with what is committed; exit 1 and name the files that differ
@@ -17,6 +17,7 @@ import sys
 import ml_dtypes
 import numpy as np
 
+import combos
 import convert
 import examples
 import kernels
@@ -54,11 +55,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check
-    wanted = {**examples.files(), **kernels.files(), **operators.files()}
+    arrays, texts = combos.files()
+    wanted = {**examples.files(), **kernels.files(), **operators.files(), **arrays}
+    wanted = {**{name: npz_bytes(members) for name, members in wanted.items()}, **texts}
     FOLDER.mkdir(exist_ok=True)
     wrong = [f.name for f in sorted(FOLDER.iterdir()) if f.name not in wanted]
-    for name, arrays in sorted(wanted.items()):
-        data, path = npz_bytes(arrays), FOLDER / name
+    for name, data in sorted(wanted.items()):
+        path = FOLDER / name
         if check:
             if not same(path, data):
                 wrong.append(name)

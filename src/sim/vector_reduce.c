@@ -141,12 +141,12 @@ bool sim_bn_aggr(Sim *s, const Args_bn_aggr *a) {
       count += t[i];
       sum += t[i] * t[i + 1];
     }
-    float mean = sum / count;
+    float mean = vm_op(VM_divide, sum, count);
     for (int64_t i = 0; i + 2 < x.free; i += 3) {
       float d = t[i + 1] - mean;
       m2 += t[i + 2] + t[i] * (d * d);
     }
-    float r[2] = {mean, m2 / count};
+    float r[2] = {mean, vm_op(VM_divide, m2, count)};
     stream_store(&out, 2, r);
   }
   return true;
