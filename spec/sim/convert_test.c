@@ -32,25 +32,60 @@ static uint32_t code_at(const void *p, int bytes, int64_t i) {
 static uint64_t weight(uint64_t i) { return (i * 0x9E3779B97F4A7C15u) | 1; }
 
 /* ---- the sample of spec/oracles/convert.py ---- */
-enum { UPPER = 1 << 16, SAMPLE = 8 * UPPER };
+enum { UPPER = 1 << 16, LOWS = 48, WHOLE = (1 << 18) + 5, ENDS = 7, NEAR = WHOLE + ENDS };
+enum { SAMPLE = LOWS * UPPER + 3 * NEAR };
+/* Every integer and half up to 2^16, then where 32-bit integers end or lose their halves. */
+static float point(int64_t i) {
+  static const float ends[ENDS] = {0x1p31f, -0x1p31f, 0x1p32f, 0x1p24f, 0x1p23f, -0x1p23f, 0x1p22f + 0.5f};
+  return i < WHOLE ? (float)(i - (1 << 17) - 2) / 2 : ends[i - WHOLE];
+}
 static float *sample(void) {
-  static const uint32_t low[8] = {0, 1, 0x1000, 0x7fff, 0x8000, 0x8001, 0xe000, 0xffff};
+  static const uint32_t tail[6] = {0, 1, 0xfff, 0x1000, 0x1001, 0x1fff};
   float *x = malloc(SAMPLE * sizeof *x);
   assert_non_null(x);
-  for (uint32_t l = 0; l < 8; l++)
-    for (uint32_t i = 0; i < UPPER; i++) x[l * UPPER + i] = of(i << 16 | low[l]);
+  for (uint32_t l = 0; l < LOWS; l++)
+    for (uint32_t i = 0; i < UPPER; i++) x[l * UPPER + i] = of(i << 16 | l / 6 << 13 | tail[l % 6]);
+  for (int64_t d = 0; d < 3; d++)
+    for (int64_t i = 0; i < NEAR; i++) x[LOWS * UPPER + d * NEAR + i] = of(bits(point(i)) + (uint32_t)d - 1);
   return x;
 }
 typedef struct Sums {
   DType dtype;
   uint64_t stored, loaded;
 } Sums;
+#define SUM(dtype, stored, loaded) {DT_##dtype, stored, loaded},
+#define PAIR(from, to, sum)
 static const Sums sums[] = {
+#include "convert_sums.inc"
+};
+#undef SUM
+#undef PAIR
+typedef struct Pair {
+  DType from, to;
+  uint64_t sum;
+} Pair;
+#define SUM(dtype, stored, loaded)
+#define PAIR(from, to, sum) {DT_##from, DT_##to, sum},
+static const Pair pairs[] = {
 #include "convert_sums.inc"
 };
 static int width(DType t) {
   if (t == DT_int32 || t == DT_uint32 || t == DT_float32 || t == DT_tfloat32) return 4;
   return t == DT_float16 || t == DT_bfloat16 || t == DT_int16 || t == DT_uint16 ? 2 : 1;
+}
+
+/* What one number of a packed type is. */
+static DType element(DType t) {
+  return t == DT_float8_e5m2_x4 ? DT_float8_e5m2 : t == DT_float8_e4m3fn_x4 ? DT_float8_e4m3fn : t;
+}
+
+/* All codes of a type of one or two bytes. */
+static int64_t all_codes(int bytes, uint16_t out[65536]) {
+  for (int64_t i = 0; i < 65536; i++) {
+    if (bytes == 2) out[i] = (uint16_t)i;
+    if (bytes == 1 && i < 256) ((uint8_t *)out)[i] = (uint8_t)i;
+  }
+  return bytes == 2 ? 65536 : 256;
 }
 
 static uint64_t stored_sum(const VmIsa *isa, DType t, const float *x, uint32_t *out) {
@@ -61,7 +96,7 @@ static uint64_t stored_sum(const VmIsa *isa, DType t, const float *x, uint32_t *
       sum += ((((uint8_t *)out)[i / 2] >> (i % 2 * 4) & 15u) + 1) * weight((uint64_t)i);
     return sum;
   }
-  isa->store[t](x, SAMPLE, out);
+  isa->store[element(t)](x, SAMPLE, out);
   for (int64_t i = 0; i < SAMPLE; i++) sum += ((uint64_t)code_at(out, width(t), i) + 1) * weight((uint64_t)i);
   return sum;
 }
@@ -76,11 +111,7 @@ static uint64_t loaded_sum(const VmIsa *isa, DType t, const float *x, float *out
     isa->load[t](x, n, out);
   } else {
     uint16_t code[65536];
-    for (int64_t i = 0; i < n; i++) {
-      if (bytes == 2) code[i] = (uint16_t)i;
-      if (bytes == 1) ((uint8_t *)code)[i] = (uint8_t)i;
-    }
-    isa->load[t](code, n, out);
+    isa->load[element(t)](code, all_codes(bytes, code), out);
   }
   for (int64_t i = 0; i < n; i++) sum += ((uint64_t)bits(out[i]) + 1) * weight((uint64_t)i);
   return sum;
@@ -102,6 +133,26 @@ static void same_as_numpy(void **state) {
   }
   free(x);
   free(out);
+}
+
+/* Every code of 8 and 16 bits as every other type, through f32. */
+static void pairs_as_numpy(void **state) {
+  (void)state;
+  static uint16_t code[65536];
+  static float wide[65536];
+  static uint32_t out[65536];
+  for (size_t k = 0; k < sizeof isa_names / sizeof *isa_names; k++) {
+    const VmIsa *isa = vm_isa_named(isa_names[k]);
+    for (size_t i = 0; isa && i < sizeof pairs / sizeof *pairs; i++) {
+      const Pair *p = &pairs[i];
+      int64_t n = all_codes(width(p->from), code);
+      uint64_t sum = 0;
+      isa->load[p->from](code, n, wide);
+      isa->store[p->to](wide, n, out);
+      for (int64_t c = 0; c < n; c++) sum += ((uint64_t)code_at(out, width(p->to), c) + 1) * weight((uint64_t)c);
+      if (sum != p->sum) fail_msg("%s, pair %zu: 0x%016llx", isa->name, i, (unsigned long long)sum);
+    }
+  }
 }
 
 /* ---- the slow reference: the nearest of all values of a format, from the format's definition ---- */
@@ -326,8 +377,9 @@ static void packed(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(same_as_numpy), cmocka_unit_test(nearest_even),        cmocka_unit_test(literal_edges),
-      cmocka_unit_test(loads),         cmocka_unit_test(lengths_and_strides), cmocka_unit_test(packed),
+      cmocka_unit_test(same_as_numpy), cmocka_unit_test(pairs_as_numpy), cmocka_unit_test(nearest_even),
+      cmocka_unit_test(literal_edges), cmocka_unit_test(loads),          cmocka_unit_test(lengths_and_strides),
+      cmocka_unit_test(packed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
