@@ -1,12 +1,15 @@
 """operators.py -- edge values of every operator, activation and conversion.
 
 alu.npz           a, b (all ordered pairs of EDGES) and one float32 member per exact operator
+precise_fp.npz    what NKI_PRECISE_FP=1 and 0 make of a chain of narrow tiles
 activation.near.npz  x and one member per activation, computed in float64 and rounded once
 to_<dtype>.npz    x (float32 edges) and the same values in <dtype>, as raw bytes
 """
 import ml_dtypes
 import numpy as np
 from math import erf
+
+from convert import to_tf32
 
 EDGES = np.array(
     [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 7.25, np.inf, -np.inf, np.nan, 1e-40, -1e-45, 3.4028235e38, -3.4028235e38,
@@ -95,5 +98,24 @@ def conversions():
     return out
 
 
+def precise():
+    """A chain of narrow tiles, rounded at every step (1) and only at the end (0): y = x * 1.1, z = y + x, s = sum z."""
+    rng = np.random.Generator(np.random.PCG64(7))
+    wide = (rng.standard_normal((4, 32)) * 3).astype(np.float32)
+    out = {}
+    for name, dtype in {**NARROW, "tfloat32": None}.items():
+        cut = (lambda t, d=dtype: t.astype(d).astype(np.float32)) if dtype else (
+            lambda t: to_tf32(t).astype(np.uint32).view(np.float32))
+        x = cut(wide)
+        out[f"{name}_x"] = x
+        for mode, keep in (("1", cut), ("0", lambda t: t)):
+            z = keep(keep(x * np.float32(1.1)) + x)
+            lanes = z
+            for h in (16, 8, 4, 2, 1):
+                lanes = lanes[:, :h] + lanes[:, h:2 * h]
+            out[f"{name}_z{mode}"], out[f"{name}_s{mode}"] = cut(z), cut(lanes)
+    return {"precise_fp.npz": out}
+
+
 def files():
-    return {**alu(), **activations(), **conversions()}
+    return {**alu(), **activations(), **conversions(), **precise()}

@@ -1,0 +1,105 @@
+-- Random numbers as a user sees them: uniform, without visible order, the same for the same seed, kept and continued.
+local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
+
+local function run(target, body)
+  return nki.jit(body, {platform_target = target, func_name = "random"})()
+end
+
+local function output(tile)
+  local out = nl.ndarray(tile.shape, tile.dtype, {buffer = nl.shared_hbm})
+  nl.store(out, tile)
+  return out
+end
+
+local function seed(value)
+  local word = nl.ndarray({1, 1}, nl.uint32)
+  nisa.memset(word, value)
+  nisa.set_rng_seed(word)
+end
+
+-- 128 x 256 words of an engine.
+local function words(target, engine, value)
+  return run(target, function()
+    local t = nl.ndarray({128, 256}, nl.uint32)
+    if value then
+      seed(value)
+    end
+    nisa.rng(t, {engine = nisa.engine[engine]})
+    return output(t)
+  end)
+end
+
+local generators = {{"trn1", "vector"}, {"trn3", "vector"}, {"trn2", "gpsimd"}}
+
+describe("random words", function()
+  for _, g in ipairs(generators) do
+    it(("are uniform in every byte, %s of %s"):format(g[2], g[1]), function()
+      local counts, bytes = {}, words(g[1], g[2]):bytes()
+      for at = 0, 3 do
+        for i = 0, 255 do counts[i] = 0 end
+        for i = 1 + at, #bytes, 4 do
+          local b = bytes:byte(i)
+          counts[b] = counts[b] + 1
+        end
+        local chi, expected = 0, #bytes / 4 / 256
+        for i = 0, 255 do
+          chi = chi + (counts[i] - expected) ^ 2 / expected
+        end
+        -- 255 degrees of freedom: 99.99% lie between 177 and 347
+        assert(chi > 170 and chi < 355, ("byte %d: chi squared is %g"):format(at, chi))
+      end
+    end)
+
+    it(("say nothing of their neighbours, %s of %s"):format(g[2], g[1]), function()
+      local bytes = words(g[1], g[2]):bytes()
+      local n, x = #bytes // 4, {}
+      for i = 1, n do
+        x[i] = string.unpack("<I4", bytes, 4 * i - 3) / 2 ^ 32 - 0.5
+      end
+      for _, lag in ipairs {1, 2, 4, 256} do -- in a lane, and from lane to lane
+        local sum = 0
+        for i = 1, n - lag do
+          sum = sum + x[i] * x[i + lag]
+        end
+        local correlation = sum / (n - lag) * 12
+        assert(math.abs(correlation) < 5 / math.sqrt(n), ("lag %d: %g"):format(lag, correlation))
+      end
+    end)
+  end
+
+  it("are the same for the same seed, and others for another", function()
+    for _, target in ipairs {"trn1", "trn2", "trn3"} do
+      local first = words(target, "vector", 7)
+      assert.equal(first, words(target, "vector", 7))
+      assert.are_not.equal(first, words(target, "vector", 8))
+    end
+  end)
+
+  it("go on from a state that was kept", function()
+    for target, engine in pairs {trn2 = "gpsimd", trn3 = "vector"} do
+      local a, b = run(target, function()
+        local state = nl.ndarray({128, engine == "vector" and 24 or 6}, nl.uint32)
+        local t, u = nl.ndarray({128, 33}, nl.uint32), nl.ndarray({128, 33}, nl.uint32)
+        engine = nisa.engine[engine] or engine
+        nisa.rng(u, {engine = engine})
+        nisa.rand_get_state(state, {engine = engine})
+        nisa.rng(t, {engine = engine})
+        local first = output(t)
+        nisa.rand_set_state(state, {engine = engine})
+        nisa.rng(u, {engine = engine})
+        return first, output(u)
+      end)
+      assert.equal(a, b)
+    end
+  end)
+
+  it("drop the share of elements that was asked for", function()
+    local kept = run("trn2", function()
+      local t = nl.ndarray({128, 256}, nl.float32)
+      nisa.memset(t, 1.0)
+      nisa.dropout(t, t, 0.3)
+      return output(t)
+    end)
+    assert.near(0.7, kept:mean(), 0.013) -- five standard deviations
+  end)
+end)
