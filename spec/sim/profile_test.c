@@ -116,11 +116,55 @@ static void a_full_timeline_counts_what_it_leaves_out(void **state) {
   }
 }
 
+/* Two programs on two cores: each loads and stores a row and waits once for the other. */
+static void cores_have_rows_and_tracks_of_their_own(void **state) {
+  (void)state;
+  Made s = {.x = {1}};
+  Kit *k = &s.k;
+  Arena a;
+  uint32_t n, program[] = {0, 1};
+  kit_open(k, TARGET_trn2);
+  IrFunc *first = k->f;
+  for (int p = 0; p < 2; p++) {
+    if (p) k->f = ir_func_new(k->m, "k_1");
+    if (p) free(k->out[0].data);
+    k->nin = k->nout = 0;
+    const IrTile *in = kit_in(k, DT_float32, s.x, SHAPE(2, 4)), *out = kit_out(k, DT_float32, SHAPE(2, 4));
+    const IrTile *t = kit_buf(k, SP_sbuf, DT_float32, SHAPE(1, 4));
+    kit_load(k, t, kit_ap(k, in, p * 4, PAIRS(4, 1, 1, 4)));
+    kit_ins(k, OP_core_barrier, "data", T(out), "cores", LIST(k, 2, (const int64_t[]){0, 1}), NULL);
+    kit_load(k, kit_ap(k, out, p * 4, PAIRS(4, 1, 1, 4)), t);
+  }
+  k->f = first;
+  k->m->ngrid = 1;
+  k->m->grid[0] = k->m->nprogram = 2;
+  k->m->cores[0] = (IrCores){2, 1};
+  k->m->program = program;
+  assert_true(sim_profile_init(&s.p, alloc_std, k->m));
+  s.p.max_events = 100;
+  k->opt.profile = &s.p;
+  kit_ok(k);
+  arena_init(&a, alloc_std);
+  for (int c = 0; c < 2; c++) {
+    assert_int_equal(s.p.core[c].nevents, 4);
+    assert_int_equal(s.p.core[c].event[0].program, c);
+    assert_true(s.p.core[c].event[0].whole);
+  }
+  SimProfileRow *rows = sim_profile_rows(&s.p, SIM_BY_OP, &a, &n);
+  assert_int_equal(n, 4);
+  for (uint32_t i = 0; i < n; i++) assert_int_equal(rows[i].calls, rows[i].op == OP_dma_copy ? 2 : 1);
+  sim_profile_rows(&s.p, SIM_BY_CORE, &a, &n);
+  assert_int_equal(n, 2);
+  arena_free(&a);
+  drop(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(equal_times_are_in_order_of_line_and_name),
       cmocka_unit_test(the_slowest_is_first_and_the_rest_is_told),
       cmocka_unit_test(a_full_timeline_counts_what_it_leaves_out),
+      cmocka_unit_test(cores_have_rows_and_tracks_of_their_own),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
