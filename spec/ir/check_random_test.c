@@ -34,7 +34,14 @@ static const IrTile *some_tile(World *w) {
   IrTile *r = ir_tile_new(w->x.m);
   *r = *t;
   r->whole = false;
-  switch (rnd(7)) {
+  switch (rnd(8)) {
+    case 7: /* as view_indirect makes it, with a fault or without one */
+      r->rank = rnd(5) ? 2 : 3;
+      r->dim[1] = (IrDim){rnd(9) == 0, rnd(9) ? 4 : odd_int()};
+      r->vec = whole(&w->x, w->buf[rnd(BUFS)]);
+      r->vec_dim = rnd(9) != 0;
+      r->dyn_max = rnd(9) ? 3 : odd_int();
+      break;
     case 0:
       r->offset = odd_int();
       break;

@@ -135,8 +135,15 @@ static void vector_offsets_pick_whole_rows_of_hbm(void **state) {
   FAILS(&x, view_vector_select(&x.v, t, 0, idx), view_vector_memory, "hbm");
   FAILS(&x, view_vector_select(&x.v, h, 0, wide), view_vector_column, "wide[4,2]");
   FAILS(&x, view_vector_select(&x.v, h, 0, real), view_vector_column, "real[4,1] float32");
-  const IrTile *odd = view_slice(&x.v, h, 0, range(0, 50, 2));
-  FAILS(&x, view_vector_select(&x.v, odd, 0, idx), view_vector_rows, "12 elements");
+  assert_int_equal(r->dyn_max, 99 * 6);
+  const IrTile *odd = view_vector_select(&x.v, view_slice(&x.v, h, 0, range(0, 50, 2)), 0, idx);
+  assert_int_equal(odd->dim[0].stride, 12); /* a row of the view */
+  assert_int_equal(odd->dyn_max, 49 * 12);
+  const IrTile *cells = view_vector_select(&x.v, view_reshape(&x.v, h, (int64_t[]){600, 1}, 2), 0, idx);
+  assert_int_equal(cells->dim[0].stride, 1);
+  assert_int_equal(cells->dyn_max, 599);
+  const IrTile *same = view_broadcast(&x.v, view_slice(&x.v, h, 0, range(3, 1, 1)), 0, 7);
+  FAILS(&x, view_vector_select(&x.v, same, 0, idx), view_vector_rows, "broadcast");
   /* a single row may stay a reshaped view */
   assert_non_null(view_reshape(&x.v, r, (int64_t[]){4, 3, 2}, 3));
   FAILS(&x, view_reshape(&x.v, r, (int64_t[]){2, 12}, 2), view_indexed_dim, "split or merged");

@@ -41,6 +41,7 @@ static const IrTile *rows(Kit *k, const IrTile *of, const IrTile *idx, int64_t p
   *t = *kit_ap(k, of, 0, PAIRS(width, parts, 1, width));
   t->vec = idx;
   t->vec_dim = 0;
+  t->dyn_max = k->f->bufs[of->buf]->count - width; /* any row of the tensor */
   return t;
 }
 

@@ -137,6 +137,7 @@ static void test_gather_rows(void **state) {
   *from = *kit_ap(&k, hbm, 0, PAIRS(LONG, ROWS, 1, LONG));
   *to = *kit_ap(&k, out, 0, PAIRS(LONG, ROWS, 1, LONG));
   from->vec = to->vec = idx;
+  from->dyn_max = to->dyn_max = (ROWS - 1) * LONG;
   kit_load(&k, t, from);
   kit_load(&k, to, t);
   kit_ok(&k);

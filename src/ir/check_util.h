@@ -31,5 +31,8 @@ bool rule_same_shapes(const IrCheck *c, const uint8_t *arg);
 bool rule_flat(const IrCheck *c, const uint8_t *arg);
 bool rule_channels(const IrCheck *c, const uint8_t *arg);
 bool rule_metadata(const IrCheck *c, const uint8_t *arg);
+/* checks_indirect.c: one operand that is an indirect view; then all of them, whose rows have been checked. */
+bool check_picked(const IrCheck *c, const IrParam *p, const IrTile *t);
+bool check_indirect(const IrCheck *c);
 bool rule_holds(const IrCheck *c, const IrRuleUse *use);
 #endif

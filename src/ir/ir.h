@@ -59,21 +59,27 @@ typedef struct IrDim {
 } IrDim;
 
 /* A view of a buffer. On chip dim[0] is the partition axis and its stride is the buffer's free size.
-   Element (i0, i1, ...) is at flat element offset + value(dyn) + sum stride*i; with `vec` (HBM only) dim 0 instead
-   selects row vec[i0] of the buffer: + vec[i0] * row_size along vec_dim, dim[0].stride ignored. Immutable after
-   creation. */
+   Element (i0, i1, ...) is at flat element offset + value(dyn) + sum stride*i. With `vec` in HBM (vec_dim 0) dim 0
+   instead selects row vec[i0] of the buffer: + vec[i0] * dim[0].stride. With `vec` on chip (vec_dim 1, rank 2) dim 1,
+   whose stride is 0, picks single elements of each partition: + the i1-th number of the list in vec that the group of
+   i0 has (view_indirect). Immutable after creation. */
 typedef struct IrTile {
   uint32_t buf;
   uint8_t rank;
   bool whole; /* the whole buffer in order, static: prints as []; true exactly for the tile ir_whole returns */
   int64_t offset;
   uint32_t dyn;             /* index value (in elements) added to the offset; 0 = static */
-  int64_t dyn_max;          /* run-time check: 0 <= value(dyn) <= dyn_max, or the view would leave its dimension */
-  const struct IrTile *vec; /* (P,1) integer tile in SBUF, or NULL */
+  int64_t dyn_max;          /* run-time check: 0 <= value(dyn) <= dyn_max, or the view would leave its dimension; the
+                               same for what an index tensor adds */
+  const struct IrTile *vec; /* integer tile in SBUF, (P,1) or on chip (P,K); or NULL */
   int vec_dim;
   IrDim dim[IR_MAX_RANK];
 } IrTile;
 
+static inline bool tile_is_picked(const IrTile *t) { return t->vec && t->vec_dim == 1; } /* view_indirect */
+/* Partitions that share one list of numbers of an index tensor: number i is in row i mod G, column i div G of the
+ * group. */
+static inline int pick_group(int engine) { return engine == engine_tensor ? 32 : 16; }
 static inline int64_t tile_parts(const IrTile *t) { return t->rank ? t->dim[0].count : 1; }
 static inline int64_t tile_free(const IrTile *t) { /* elements per partition (product of dims 1..) */
   int64_t n = 1;
@@ -184,6 +190,7 @@ typedef struct IrParam {
   uint32_t dtypes[3]; /* tiles: mask of DM() per generation 2, 3, 4 */
   bool dynamic;       /* may be a view with a run-time scalar offset */
   bool vector;        /* may be a view with a vector offset */
+  bool picked;        /* may be an indirect view (gen4) */
   bool scale;         /* starts at partition 0, 4, 8 or 12 of any 32: the scales of packed tiles */
   uint64_t set;       /* K_alu: mask of AM(id); K_enum: EnumType */
   double lo, hi;      /* K_int, K_number: legal range */
@@ -394,6 +401,8 @@ const IrTile *view_reshape_dim(ViewCtx *c, const IrTile *t, int dim, const int64
 const IrTile *view_flatten_dims(ViewCtx *c, const IrTile *t, int first, int last);
 const IrTile *view_reshape(ViewCtx *c, const IrTile *t, const int64_t *shape, int n);
 const IrTile *view_vector_select(ViewCtx *c, const IrTile *t, int dim, const IrTile *vec);
+/* Free elements picked at run time by the lists of uint16 numbers in index (P,K); num_elem 0: as many as index has. */
+const IrTile *view_indirect(ViewCtx *c, const IrTile *t, const IrTile *index, int64_t num_elem);
 typedef struct ViewAp { /* .ap(): pattern over the storage, ignoring the current view */
   const int64_t *pairs;
   int npairs; /* stride, count */

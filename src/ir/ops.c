@@ -31,6 +31,9 @@
 #define ONG(sp, d2, d3, d4) .spaces = (sp), .dtypes = {(d2), (d3), (d4)}, .dynamic = true
 #define ON(sp, dt) ONG(sp, dt, dt, dt)
 #define ONV(sp, dt) ONG(sp, dt, dt, dt), .vector = true
+#define ONI(sp, dt) ONG(sp, dt, dt, dt), .picked = true
+#define ONGI(sp, d2, d3, d4) ONG(sp, d2, d3, d4), .picked = true
+#define ONSI(sp, dt) ONG(sp, dt, dt, dt), .scale = true, .picked = true
 #define ONS(sp, dt) ONG(sp, dt, dt, dt), .scale = true
 #define ALUS(mask) .set = (mask)
 #define OF(type) .set = ET_##type

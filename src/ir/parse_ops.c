@@ -116,22 +116,36 @@ static bool assign_roles(RowOp *r) {
   return !a || roles_once(r);
 }
 
+/* Does this index tensor pick rows or elements of m? Of a list of tensors it is the one in hbm. */
+static bool picks(const RowOp *r, const Mem *vec, const Mem *m) {
+  return vec->vector && !m->vector && vec->param == m->param &&
+         (!is_list(param_of(r, m)) || space_is_hbm(r->x->f->bufs[m->buf->id]->space));
+}
+
+/* Its run-time numbers, an offset or those of an index tensor, have a limit in ap_max. */
+static bool has_limit(const RowOp *r, const Mem *m) {
+  bool limit = m->dyn != NULL;
+  for (uint32_t j = 0; j < r->nmem; j++) limit = limit || picks(r, &r->mem[j], m);
+  return limit;
+}
+
 static bool read_ap(RowOp *r) {
   const TxAttr *a = SPECIAL(r, ap), *max = SPECIAL(r, ap_max);
   bool dynamic = false;
-  for (uint32_t i = 0; i < r->nmem; i++) dynamic = dynamic || r->mem[i].dyn;
+  for (uint32_t i = 0; i < r->nmem; i++) dynamic = dynamic || has_limit(r, &r->mem[i]);
   if (a && a->kind != AT_ARRAY) return tx_attr_bad(r->x, r->op, a, "a list with one access pattern per tensor");
   if (max && max->kind != AT_ARRAY) return tx_attr_bad(r->x, r->op, max, "a list of integers");
   if (a && a->n != r->nmem) return count_error(r, "access patterns in ap", a->n, r->nmem);
   if (max && max->n != r->nmem) return count_error(r, "limits in ap_max", max->n, r->nmem);
   if (dynamic && !max) return TX_ERR(r->x, r->op->at, ir_attr_missing, r->op->spelled, "ap_max");
-  if (max && !dynamic) return op_error(r, max->at, "ap_max is given, but no tensor has a dynamic offset");
+  if (max && !dynamic)
+    return op_error(r, max->at, "ap_max is given, but no tensor has a dynamic offset or an index tensor");
   const TxAttr *e = a ? a->u.child : NULL, *l = max ? max->u.child : NULL;
   for (uint32_t i = 0; i < r->nmem; i++) {
     Mem *m = &r->mem[i];
     if (e && e->kind != AT_ARRAY) return op_error(r, e->at, "an access pattern is [] or [offset, [step, num], ...]");
     if (l && (l->kind != AT_INT || l->u.i < 0)) return op_error(r, l->at, "ap_max is a list of integers, 0 or more");
-    if (l && !m->dyn && l->u.i) return op_error(r, l->at, "ap_max is 0 for a tensor without a dynamic offset");
+    if (l && l->u.i && !has_limit(r, m)) return op_error(r, l->at, "ap_max is 0 for a tensor without a dynamic offset");
     if (e && e->n) m->ap = e;
     if (l) m->dyn_max = l->u.i;
     if (e) e = e->next;
@@ -188,12 +202,6 @@ static bool indirect_dim(RowOp *r, uint32_t k, uint32_t n, int *out) {
     return op_error(r, a->at, "indirect_dim is a dimension, 0 to 7");
   *out = (int)e->u.i;
   return true;
-}
-
-/* Does this index tensor pick rows of m? Of a list of tensors it is the one in hbm. */
-static bool picks(const RowOp *r, const Mem *vec, const Mem *m) {
-  return vec->vector && !m->vector && vec->param == m->param &&
-         (!is_list(param_of(r, m)) || space_is_hbm(r->x->f->bufs[m->buf->id]->space));
 }
 
 static int count_targets(const RowOp *r, const Mem *vec) {

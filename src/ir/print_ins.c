@@ -56,12 +56,14 @@ static void print_roles(Print *p) {
   pr_lit(p, "]");
 }
 
+static bool has_limit(const IrTile *t) { return t && (t->dyn || t->vec); }
+
 static void print_max(Print *p) {
   pr_lit(p, "[");
   for (uint32_t k = 0; k < p->noperand; k++) {
     const IrTile *t = p->operand[k].tile;
     if (k) pr_lit(p, ", ");
-    pr_int(p, t && t->dyn ? t->dyn_max : 0);
+    pr_int(p, has_limit(t) ? t->dyn_max : 0);
   }
   pr_lit(p, "]");
 }
@@ -170,7 +172,7 @@ static Shown what_shows(const Print *p, const IrIns *ins) {
   for (uint32_t k = 0; k < p->noperand; k++) {
     const IrTile *t = p->operand[k].tile;
     s.ap = s.ap || (t && !t->whole);
-    s.dynamic = s.dynamic || (t && t->dyn);
+    s.dynamic = s.dynamic || has_limit(t);
     s.vector = s.vector || p->operand[k].vector;
   }
   for (int i = 0; i < ins->nval; i++) s.index = s.index || ins->v[i].kind == V_IDX;

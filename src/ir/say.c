@@ -81,7 +81,7 @@ const char *say_buf(const IrBuf *b, Say *o) {
 const char *say_tile(const IrFunc *f, const IrTile *t, Say *o) {
   start(o);
   if (!t->whole) {
-    add(o, t->vec ? "row-indexed view " : "view ");
+    add(o, tile_is_picked(t) ? "indirect view " : t->vec ? "row-indexed view " : "view ");
     add_dims(o, t);
     add(o, " of ");
   }

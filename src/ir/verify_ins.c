@@ -109,6 +109,7 @@ static bool check_vector_offset(const IrCheck *c, const IrParam *p, const IrTile
   bool good = vb && vb->space == SP_sbuf && dtype_is_int(vb->dtype) && vb->dtype != DT_bool_ && !vec->vec &&
               !vec->dyn && tile_fits(c->func, vec) && tile_free(vec) == 1 && tile_parts(vec) == t->dim[0].count &&
               t->vec_dim == 0 && !t->dyn;
+  if (t->dim[0].stride < 1) return DIAG(c->d, view_vector_rows, text_of(c, t, &s));
   if (good) return true;
   if (!vb) return BAD(c, instruction_invalid, "the vector offset is not a tensor of this function");
   return DIAG(c->d, view_vector_column, text_of(c, t, &s), text_of(c, vec, &v));
@@ -122,6 +123,7 @@ static bool check_view(const IrCheck *c, const IrParam *p, const IrTile *t) {
   if (c->ins->op == OP_dma_transpose && (t->dyn || t->vec))
     return BAD(c, indirect_indices_are_not_supported_with_nki_api, p->name, text_of(c, t, &s));
   if (t->dyn && !p->dynamic) ok = BAD(c, dynamic_offset, p->name, "run-time", text_of(c, t, &s));
+  if (space_on_chip(buf_of(c, t)->space) && t->vec) return check_picked(c, p, t) && ok;
   if (t->vec && !check_vector_offset(c, p, t)) ok = false;
   return ok;
 }
@@ -248,7 +250,8 @@ static bool check_param(const IrCheck *c, const IrParam *p, const IrVal *v, bool
   switch (v->kind) {
     case V_TILE:
       ok = check_tile(c, p, v->u.tile);
-      if (!ok && (v->u.tile->buf >= c->func->nbufs || !tile_fits(c->func, v->u.tile))) *usable = false;
+      if (!ok && (v->u.tile->buf >= c->func->nbufs || v->u.tile->vec || !tile_fits(c->func, v->u.tile)))
+        *usable = false;
       return ok;
     case V_INT:
       ok = check_int(c, p, v->u.i);
@@ -300,7 +303,7 @@ static inline uint32_t rules_met(const Common *m) {
 
 static bool check_row(const IrCheck *c, uint32_t *spaces) {
   const OpInfo *op = c->op;
-  bool ok = true, usable = true;
+  bool ok = true, usable = true, picked = false;
   Common common = {0};
   if (op->gen > c->gen)
     ok = DIAG(c->d, op_generation, OPN(c), (int)op->gen, target_name(c->module->target), (int)c->gen);
@@ -314,6 +317,7 @@ static bool check_row(const IrCheck *c, uint32_t *spaces) {
     }
     if (v->kind == V_INT && p->def.kind == V_INT && v->u.i == p->def.u.i) continue; /* a default is legal */
     if (!check_param(c, p, v, &usable)) ok = false;
+    picked |= b && tile_is_picked(v->u.tile);
     if (b && usable) common_add(&common, b, tile_parts(v->u.tile), tile_free(v->u.tile));
     for (uint32_t k = 0; v->kind == V_TILES && usable && k < v->n; k++)
       *spaces |= 1u << buf_of(c, v->u.tiles[k])->space;
@@ -324,6 +328,7 @@ static bool check_row(const IrCheck *c, uint32_t *spaces) {
   for (const IrRuleUse *r = op_rules((Op)c->ins->op); r->rule != RULE_none; r++)
     if (!(met >> r->rule & 1) && !rule_holds(c, r)) ok = false;
   if (op->check && !op->check(c)) ok = false;
+  if (picked && !check_indirect(c)) ok = false;
   return ok;
 }
 

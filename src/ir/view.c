@@ -4,6 +4,11 @@
 #include "view_util.h"
 
 IrTile *view_edit(ViewCtx *c, const IrTile *t) {
+  Say s;
+  if (tile_is_picked(t)) {
+    DIAG(c->d, view_picked, say_tile(c->f, t, &s));
+    return NULL;
+  }
   IrTile *r = ir_tile_new(c->m);
   if (!r) {
     DIAG0(c->d, nomem);
@@ -188,13 +193,14 @@ const IrTile *view_vector_select(ViewCtx *c, const IrTile *t, int dim, const IrT
   bool column = vb->space == SP_sbuf && dtype_is_int(vb->dtype) && vb->dtype != DT_bool_ && tile_free(vec) == 1 &&
                 !vec->vec && !vec->dyn;
   if (!column) return DIAG(c->d, view_vector_column, say_tile(c->f, t, &s), say_tile(c->f, vec, &v)), NULL;
-  if (t->dim[0].count > 1 && t->dim[0].stride != buf_row(b))
-    return DIAG(c->d, view_vector_rows, say_tile(c->f, t, &s), (long long)t->dim[0].stride, (long long)buf_row(b)),
-           NULL;
+  int64_t step = t->dim[0].stride, reach = step * (t->dim[0].count - 1);
+  if (t->dim[0].count == 1 && step < 1) step = 1;
+  if (step < 1) return DIAG(c->d, view_vector_rows, say_tile(c->f, t, &s)), NULL;
   IrTile *r = view_edit(c, t);
   if (!r) return NULL;
   r->vec = vec;
   r->vec_dim = 0;
-  r->dim[0] = (IrDim){buf_row(b), tile_parts(vec)};
+  r->dyn_max = reach;
+  r->dim[0] = (IrDim){step, tile_parts(vec)};
   return view_done(c, r);
 }

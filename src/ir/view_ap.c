@@ -58,6 +58,14 @@ static bool ap_dynamic(ViewCtx *c, const IrTile *t, const ViewAp *ap, IrTile *r)
   return true;
 }
 
+/* Rows of the storage that the pattern may be moved to without leaving it. */
+static int64_t rows_in_reach(const IrBuf *b, const IrTile *r) {
+  int64_t last = r->offset;
+  for (int i = 1; i < r->rank; i++) last += r->dim[i].stride * (r->dim[i].count - 1);
+  int64_t rows = (b->count - 1 - last) / buf_row(b) + 1;
+  return rows < b->shape[0] ? rows : b->shape[0];
+}
+
 const IrTile *view_ap(ViewCtx *c, const IrTile *t, const ViewAp *ap) {
   Say s, dims;
   if (t->dyn || t->vec) return DIAG(c->d, view_ap_indirect, "ap", say_tile(c->f, t, &s)), NULL;
@@ -81,6 +89,7 @@ const IrTile *view_ap(ViewCtx *c, const IrTile *t, const ViewAp *ap) {
     return DIAG(c->d, view_ap_vector, say_tile(c->f, t, &s), (long long)tile_parts(ap->vec),
                 (long long)r->dim[0].count),
            NULL;
+  r->dim[0].count = rows_in_reach(tile_buf(c->f, t), r);
   return view_vector_select(c, r, ap->indirect_dim, ap->vec);
 }
 

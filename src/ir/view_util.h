@@ -8,7 +8,7 @@ static inline bool tile_on_chip(const IrFunc *f, const IrTile *t) { return space
 /* Elements per partition on chip, elements per row (all but dim 0) elsewhere. */
 static inline int64_t buf_row(const IrBuf *b) { return b->row; }
 
-/* A fresh copy to edit; NULL (and d filled) when out of memory. */
+/* A fresh copy to edit; NULL (and d filled) when out of memory, or when t is an indirect view, which has no views. */
 IrTile *view_edit(ViewCtx *c, const IrTile *t);
 /* The finished tile: the buffer's own whole tile when it is that. */
 const IrTile *view_done(ViewCtx *c, IrTile *r);

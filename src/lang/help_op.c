@@ -123,6 +123,7 @@ static void domain_text(const OpInfo *op, const IrParam *p, Text *out) {
       text_printf(out, "; from gen%d: ", g + 2);
       dtypes_text(p->dtypes[g], out);
     }
+    if (p->picked) text_puts(out, "; from gen4 also an indirect view");
   } else if (p->kind == K_alu) {
     bool first = true;
     for (int a = 1; a < ALU_count; a++)

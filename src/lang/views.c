@@ -266,6 +266,16 @@ static int tile_vector_select(Call *call) {
   return result(call, view_vector_select(&v, t, d, nl_any_tile(call, 3)));
 }
 
+static int tile_indirect(Call *call) {
+  lua_State *L = call->L;
+  const IrTile *t = self(call);
+  ViewCtx v = lang_view(call->t);
+  const char *func = call->row->bind.func;
+  int64_t n = lua_isnil(L, 3) ? 0 : lang_check_int(L, 3, func, "num_elem");
+  if (!lua_isnil(L, 3) && n < 1) LANG_HERE(L, bind_value, func, "num_elem", "below 1", "a view has elements");
+  return result(call, view_indirect(&v, t, nl_any_tile(call, 2), n));
+}
+
 static int read_pairs(const Call *call, int slot, int64_t *pairs) {
   lua_State *L = call->L;
   const char *func = call->row->bind.func;

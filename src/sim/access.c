@@ -25,38 +25,35 @@ static void grow(int64_t stride, int64_t count, int64_t *lo, int64_t *hi) {
   *(stride > 0 ? hi : lo) += stride * (count - 1);
 }
 
-bool acc_out_of_bound(Sim *s, const IrTile *t, int64_t start) {
-  Text name, tensor, where;
+bool acc_bad(Sim *s, const IrTile *t, Text *where) {
+  Text name, tensor;
   text_init(&name, s->alloc);
   text_init(&tensor, s->alloc);
-  text_init(&where, s->alloc);
   text_printf(&name, "%s: %s", op_full_name(s->ins), param_of(s->ins, t));
   tile_describe(s->f, ir_whole(s->f, t->buf), &tensor);
+  DIAG(s->d, tensor_access_out_of_bound, text_str(&name), text_str(&tensor), text_str(where));
+  text_free(&name);
+  text_free(&tensor);
+  text_free(where);
+  return false;
+}
+
+bool acc_out_of_bound(Sim *s, const IrTile *t, int64_t start) {
+  Text where;
+  text_init(&where, s->alloc);
   text_puts(&where, "it begins at index ");
   say_index(&where, s->f->bufs[t->buf], start);
   text_printf(&where, ", run-time offset %lld of at most %lld elements", (long long)(start - t->offset),
               (long long)t->dyn_max);
-  DIAG(s->d, tensor_access_out_of_bound, text_str(&name), text_str(&tensor), text_str(&where));
-  text_free(&name);
-  text_free(&tensor);
-  text_free(&where);
-  return false;
+  return acc_bad(s, t, &where);
 }
 
 bool acc_row_out_of_bound(Sim *s, const IrTile *t, int64_t row, int64_t index) {
-  Text name, tensor, where;
-  text_init(&name, s->alloc);
-  text_init(&tensor, s->alloc);
+  Text where;
   text_init(&where, s->alloc);
-  text_printf(&name, "%s: %s", op_full_name(s->ins), param_of(s->ins, t));
-  tile_describe(s->f, ir_whole(s->f, t->buf), &tensor);
   text_printf(&where, "row %lld of its vector offset is index %lld of dimension %d, which has %lld", (long long)row,
-              (long long)index, t->vec_dim, (long long)s->f->bufs[t->buf]->shape[t->vec_dim]);
-  DIAG(s->d, tensor_access_out_of_bound, text_str(&name), text_str(&tensor), text_str(&where));
-  text_free(&name);
-  text_free(&tensor);
-  text_free(&where);
-  return false;
+              (long long)index, t->vec_dim, (long long)(t->dyn_max / t->dim[0].stride + 1));
+  return acc_bad(s, t, &where);
 }
 
 /* A whole static buffer: nothing to merge or to check. */
@@ -73,7 +70,20 @@ static void resolve_whole(const IrTile *t, Acc *a) {
   a->hi = a->p + a->mem->bytes;
 }
 
-static bool resolve(Sim *s, const IrTile *t, Acc *a) {
+static bool resolve_picked(Sim *s, const IrTile *t, bool dst, Acc *a) {
+  SimMem *m = window_open(s, t, dst);
+  if (!m) return false;
+  int bytes = (int)s->buf[t->buf].bytes;
+  int64_t n = t->dim[1].count;
+  *a = (Acc){.tile = t, .mem = m, .dt = m->dt, .bytes = bytes, .p = m->data, .lo = m->data, .hi = m->data + m->bytes};
+  a->parts = t->dim[0].count;
+  a->pstride = a->free = n;
+  a->nf = n > 1;
+  a->f[0] = (IrDim){1, n};
+  return true;
+}
+
+bool acc_resolve(Sim *s, const IrTile *t, Acc *a) {
   const SimBuf *b = &s->buf[t->buf];
   SimMem *m = b->mem;
   a->tile = t;
@@ -132,13 +142,14 @@ static bool unwritten(Sim *s, const Acc *a) {
   int64_t missing = 0, ends[2] = {-1, -1};
   Runs r;
   for (runs_init(&r, a); !r.done; runs_next(&r)) {
-    int64_t at = granule(a, r.at), n = granule(a, r.n);
-    if (bits_count(w, at, n) == n) continue;
+    int64_t n = granule(a, r.n);
+    if (bits_count(w, granule(a, r.at), n) == n) continue;
     for (int64_t e = 0; e < r.n; e++) {
       if (bits_count(w, granule(a, r.at + e), granule(a, 1)) == granule(a, 1)) continue;
       missing++;
-      if (ends[0] < 0 || r.at + e < ends[0]) ends[0] = r.at + e;
-      if (r.at + e > ends[1]) ends[1] = r.at + e;
+      int64_t at = acc_place(a, r.at + e);
+      if (ends[0] < 0 || at < ends[0]) ends[0] = at;
+      if (at > ends[1]) ends[1] = at;
     }
   }
   if (missing == 0) return true;
@@ -197,22 +208,26 @@ void acc_start(const Acc *a) {
   }
 }
 
-bool acc_src(Sim *s, const IrTile *t, Acc *a) { return resolve(s, t, a) && acc_check(s, a); }
+static bool resolve(Sim *s, const IrTile *t, bool dst, Acc *a) {
+  return tile_is_picked(t) ? resolve_picked(s, t, dst, a) : acc_resolve(s, t, a);
+}
+
+bool acc_src(Sim *s, const IrTile *t, Acc *a) { return resolve(s, t, false, a) && acc_check(s, a); }
 
 bool acc_inout(Sim *s, const IrTile *t, Acc *a) {
-  if (!resolve(s, t, a)) return false;
+  if (!resolve(s, t, true, a)) return false;
   if (a->mem->data != a->mem->home) {
     mem_own(a->mem, false);
-    return resolve(s, t, a);
+    return resolve(s, t, true, a);
   }
   return true;
 }
 
 bool acc_dst(Sim *s, const IrTile *t, Acc *a) {
-  if (!resolve(s, t, a)) return false;
+  if (!resolve(s, t, true, a)) return false;
   if (a->mem->data != a->mem->home) {
     mem_own(a->mem, covers(a));
-    if (!resolve(s, t, a)) return false;
+    if (!resolve(s, t, true, a)) return false;
   }
   acc_mark(a);
   return true;
@@ -248,7 +263,7 @@ bool acc_guard(Sim *s, int slot, Acc *src, const Acc *dst, bool in_place) {
 int acc_lane(const Sim *s, const Acc *a) {
   const IrBuf *b = s->f->bufs[a->tile->buf];
   int64_t per_part = b->rank > 0 && b->shape[0] > 0 ? b->count / b->shape[0] : 1;
-  int64_t lane = a->mem->ir->part + (per_part > 0 ? a->off / per_part : 0);
+  int64_t lane = a->mem->ir->part + (per_part > 0 ? acc_place(a, a->off) / per_part : 0);
   return lane < 0 || lane + a->parts > LANES ? 0 : (int)lane;
 }
 
@@ -267,10 +282,9 @@ bool acc_vec(Sim *s, const IrTile *t, int64_t *rows) {
 }
 
 bool acc_vec_row(const Acc *a, const IrBuf *buf, int64_t row, Acc *out) {
-  int64_t size = 1;
-  for (int k = a->tile->vec_dim + 1; k < buf->rank; k++) size *= buf->shape[k];
-  if (row < 0 || row >= buf->shape[a->tile->vec_dim]) return false;
-  int64_t first = a->off + row * size, lo = first, hi = first;
+  int64_t step = a->tile->dim[0].stride;
+  if (row < 0 || row > a->tile->dyn_max / step) return false;
+  int64_t first = a->off + row * step, lo = first, hi = first;
   for (int k = 0; k < a->nf; k++) grow(a->f[k].stride, a->f[k].count, &lo, &hi);
   if (lo < 0 || hi >= buf->count) return false;
   *out = *a;

@@ -35,8 +35,9 @@ typedef struct SimMem {
   bool keep;     /* lives longer than its program: not reset by CORE_alloc */
   bool filled;   /* what was never written holds the sentinel */
   Bits written;
-  Bits started;        /* PSUM: a matmul wrote it last */
-  struct Track *track; /* races.c watches it; NULL for most */
+  Bits started;                /* PSUM: a matmul wrote it last */
+  struct Track *track;         /* races.c watches it; NULL for most */
+  const struct Window *window; /* these are the picked elements of an indirect view; NULL for most */
 } SimMem;
 
 typedef struct SimBuf {
@@ -47,7 +48,17 @@ typedef struct SimBuf {
   int64_t reg;
 } SimBuf;
 
-enum { SCR_SRC0, SCR_SRC1, SCR_SRC2, SCR_DST, SCR_TMP, SCR_SNAP0, SCR_SNAP1, SCR_SNAP2, SCR_RNG, SCR_COUNT };
+enum { SCR_SRC0, SCR_SRC1, SCR_SRC2, SCR_DST, SCR_TMP, SCR_SNAP0, SCR_SNAP1, SCR_SNAP2, SCR_RNG, SCR_WINDOW };
+enum { WINDOWS = 6 /* indirect views of one instruction */, SCR_COUNT = SCR_WINDOW + WINDOWS };
+
+/* ---- indirect.c: an indirect view as memory of its own: gathered before the instruction, scattered behind it - */
+typedef struct Window {
+  const IrTile *tile;
+  bool dst; /* is written, not only read */
+  SimMem mem, *base;
+  const int64_t *at; /* picked element of the partition: [group][i] */
+  int64_t n, row, group, ngroup;
+} Window;
 
 typedef struct Lanes { /* accumulator registers of an engine */
   float v[LANES];
@@ -75,6 +86,8 @@ typedef struct Sim {
   uint8_t *said; /* per instruction: mask of the reports already made */
   Lanes scalar, vector;
   bool seeded; /* the random generators (random.c) have a state */
+  Window window[WINDOWS];
+  int nwindow; /* open; windows_close */
   struct {
     void *p;
     size_t size;
@@ -152,8 +165,17 @@ static inline Acc acc_part(const Acc *a, int64_t part) {
   return r;
 }
 static inline bool acc_flat_f32(const Acc *a) { return a->dt == DT_float32 && acc_flat(a); }
-int acc_lane(const Sim *s, const Acc *a);             /* partition of its first element */
-bool acc_vec(Sim *s, const IrTile *t, int64_t *rows); /* values of t->vec; rows has room for t->dim[0].count */
+/* Element of the tensor that element `at` of the memory of a is. */
+int64_t window_place(const Window *w, int64_t at);
+static inline int64_t acc_place(const Acc *a, int64_t at) {
+  return a->mem->window ? window_place(a->mem->window, at) : at;
+}
+SimMem *window_open(Sim *s, const IrTile *t, bool dst); /* NULL: s->d is filled */
+void windows_close(Sim *s);                             /* the instruction is done: scatters what it wrote */
+bool acc_resolve(Sim *s, const IrTile *t, Acc *a);      /* where it is, without any check of what is there */
+bool acc_bad(Sim *s, const IrTile *t, Text *where);     /* out of bounds; frees where; always false, s->d filled */
+int acc_lane(const Sim *s, const Acc *a);               /* partition of its first element */
+bool acc_vec(Sim *s, const IrTile *t, int64_t *rows);   /* values of t->vec; rows has room for t->dim[0].count */
 /* The row of a tile with a vector offset; false when it is not inside the tensor. */
 bool acc_vec_row(const Acc *a, const IrBuf *buf, int64_t row, Acc *out);
 bool acc_out_of_bound(Sim *s, const IrTile *t, int64_t start);                  /* always false, s->d filled */
@@ -290,6 +312,7 @@ bool say_lane(Sim *s, const char *engine, int lane);
 void say_range(Sim *s, Act op, int64_t bad, float worst);
 void say_hint(Sim *s, const Acc *a, const char *param);
 void say_duplicate(Sim *s, const IrTile *t, int64_t row);
+void say_picked_twice(Sim *s, const IrTile *t, int64_t element);
 bool say_output(Sim *s, const SimMem *m, const char *name);
 typedef struct Overlap { /* elements that two programs touch */
   int64_t count, first, last;

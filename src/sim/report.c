@@ -196,6 +196,16 @@ void say_duplicate(Sim *s, const IrTile *t, int64_t row) {
   say(s, s->ins->loc, &m, false);
 }
 
+void say_picked_twice(Sim *s, const IrTile *t, int64_t element) {
+  if (said(s, SAY_HINT)) return;
+  Text m;
+  begin(s, &m);
+  text_printf(&m, ": its index tensor picks element %lld of the partitions of ", (long long)element);
+  describe(s, &m, t->buf);
+  text_puts(&m, " more than once; the last write is kept");
+  say(s, s->ins->loc, &m, false);
+}
+
 bool say_output(Sim *s, const SimMem *m, const char *name) {
   int64_t per = dtype_bytes(m->dt) >> m->shift, n = m->written.n / per, missing = 0, first = 0;
   for (int64_t e = n; e-- > 0;) {

@@ -106,6 +106,7 @@ bool walk(Sim *s) {
     if (s->cancel && atomic_load_explicit(s->cancel, memory_order_relaxed)) return false;
     if (times.core) profile_start(&times, pc);
     if (!(ins->op < OP_count ? step(s, ins) : core(s, ins, &next)) || s->halted) return blame(s);
+    if (s->nwindow) windows_close(s);
     if (times.core && !profile_stop(s, &times, ins, next)) return blame(s);
     pc = next;
   }

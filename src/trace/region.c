@@ -40,7 +40,6 @@ static void stretch(const IrBuf *b, const IrTile *t, Region *r) {
 /* Rows picked by a vector: any. */
 static void stretch_rows(const IrBuf *b, const IrTile *t, Region *r) {
   int d = t->vec_dim;
-  r->reach = r->count / t->dim[0].count * b->shape[d];
   r->dim[d].start = 0;
   r->dim[d].count = b->shape[d];
   r->dim[d].step = 1;
@@ -61,6 +60,12 @@ static void put_box(const IrBuf *b, const IrTile *t, Region *r) {
   if (t->vec) stretch_rows(b, t, r);
 }
 
+/* Elements that an index tensor may pick: of each partition on chip, else of the rows of a view. */
+static int64_t reach_of_picks(const IrTile *t) {
+  if (tile_is_picked(t)) return tile_parts(t) * (t->dyn_max + 1);
+  return tile_free(t) * (t->dyn_max / t->dim[0].stride + 1);
+}
+
 bool region_of(const IrFunc *f, const IrTile *t, Region *r) {
   const IrBuf *b = f->bufs[t->buf];
   int64_t last = t->offset, bytes = dtype_bytes(b->dtype);
@@ -70,7 +75,8 @@ bool region_of(const IrFunc *f, const IrTile *t, Region *r) {
   r->reach = r->count;
   r->lo = (t->vec ? 0 : t->offset) * bytes;
   r->hi = (t->vec ? b->count : last + t->dyn_max + 1) * bytes - 1;
-  put_box(b, t, r);
+  if (t->vec) r->reach = reach_of_picks(t);
+  if (!t->vec || (t->vec_dim == 0 && t->dim[0].stride == b->row)) put_box(b, t, r); /* else only the interval counts */
   if (b->kind != BUF_VIEW) return true;
   int64_t base = dtype_bytes(f->bufs[b->base]->dtype); /* its elements are others: only the interval counts */
   r->count = r->count * bytes / base;
