@@ -86,6 +86,10 @@ function tensor:select(dim, index) end
 ---@return nki.Tensor
 function tensor:vector_select(dim, vector_offset) end
 
+---gen4: num_elem elements of each partition, picked at run time. index is (P,K) uint16 in SBUF with offsets of free elements; number i is index[i % G, i // G] of each G partitions, G = 16, on the Tensor engine 32. num_elem defaults to index.size. A source gathers, dst scatters.
+---@return nki.Tensor
+function tensor:indirect(index, num_elem) end
+
 ---An access pattern {{stride, count}, ...} over the storage.
 ---@return nki.Tensor
 function tensor:ap(pattern, offset, scalar_offset, vector_offset, indirect_dim, dtype) end
