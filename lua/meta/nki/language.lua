@@ -86,7 +86,7 @@ function tensor:select(dim, index) end
 ---@return nki.Tensor
 function tensor:vector_select(dim, vector_offset) end
 
----gen4: num_elem elements of each partition, picked at run time. index is (P,K) uint16 in SBUF with offsets of free elements; number i is index[i % G, i // G] of each G partitions, G = 16, on the Tensor engine 32. num_elem defaults to index.size. A source gathers, dst scatters.
+---gen4: num_elem elements of each partition, picked at run time by the numbers in index: (P, num_elem).
 ---@return nki.Tensor
 function tensor:indirect(index, num_elem) end
 
