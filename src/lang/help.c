@@ -214,6 +214,10 @@ static const char *nearest_topic(const char *topic) {
   for (int i = 0; i < nl_half_nrows && n < OP_count + 400; i++) names[n++] = nl_half_rows[i].name;
   for (const struct nki_embedded *row = nki_embedded; row->name && n < OP_count + 500; row++)
     if (kernel_name(row)) names[n++] = kernel_name(row);
+  for (int i = 0; i < docs_nnames && n < OP_count + 500; i++) {
+    const char *last = strrchr(docs_names[i].name, '.');
+    names[n++] = last ? last + 1 : docs_names[i].name;
+  }
   names[n] = NULL;
   return diag_nearest(dot ? dot + 1 : topic, names);
 }
