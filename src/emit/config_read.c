@@ -231,6 +231,7 @@ static void put_fallback(JsonWriter *w, const Artifact *a) { json_bool(w, a->mod
 static void put_sequence(JsonWriter *w, const Artifact *a) { json_bool(w, a->result_is_sequence); }
 static void put_macs(JsonWriter *w, const Artifact *a) { json_int(w, a->matmul_mac_count); }
 static void put_name(JsonWriter *w, const Artifact *a) { json_cstr(w, a->module->name); }
+static void put_collectives(JsonWriter *w, const Artifact *a) { json_bool(w, ir_has_collectives(a->module)); }
 static void put_true(JsonWriter *w, const Artifact *a) { json_bool(w, a != NULL); }
 
 typedef struct Derived {
@@ -242,6 +243,7 @@ static const Derived derived[] = {
     {CONFIG_func_name, put_name},
     {CONFIG_grid, config_put_grid},
     {CONFIG_cores, config_put_cores},
+    {CONFIG_has_collectives, put_collectives},
     {CONFIG_matmul_mac_count, put_macs},
     {CONFIG_platform_target, put_target},
     {CONFIG_platform_target_is_fallback, put_fallback},

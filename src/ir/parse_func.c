@@ -241,6 +241,7 @@ static bool function(Tx *x, TxOp *op) {
                                       "nki.version",
                                       "sym_name",
                                       NULL};
+  static const char *const later[] = {"function_type", "nki.arg_dtypes", "nki.args", "nki.version", "sym_name", NULL};
   const char *name;
   if (op->noperand) return func_error(x, op->operand[0].at, "there are no operands");
   if (!tx_need(x, '(') || !tx_peek(x, '{')) return tx_expected(x, "'{'");
@@ -263,7 +264,7 @@ static bool function(Tx *x, TxOp *op) {
   x->p = after;
   x->end = end;
   if (first && (!aliases(x, op) || !outputs(x, op))) return false;
-  return tx_attrs_done(x, op, known);
+  return tx_attrs_done(x, op, first ? known : later); /* the first one speaks for the module */
 }
 
 static bool module_programs(Tx *x) {
