@@ -226,8 +226,8 @@ class Tensor:
 
 
 class Row:
-    """An instruction: sources are (shape, pool, dtypes), outs are dtypes. f(variant, sources, dtypes of outs, gen)
-    returns the codes of each out, or None where that is refused."""
+    """An instruction: sources are (shape, pool, dtypes), outs are dtypes. A source without dtypes has those of the first.
+    f(variant, sources, dtypes of outs, gen) returns the codes of each out, or None where that is refused."""
 
     def __init__(self, sources, outs, variants, f):
         self.sources, self.outs, self.variants, self.f = sources, outs, variants, f
@@ -273,9 +273,9 @@ class Gen(int):
 def lines(row, variant, gen, data, cache, digest=True):
     out = []
     sources = row.sources(variant) if callable(row.sources) else row.sources
-    for dtypes in itertools.product(*(s[2] for s in sources)):
-        tensors = []
-        for (shape, pool, _), dtype in zip(sources, dtypes):
+    for dtypes in itertools.product(*(s[2] for s in sources if s[2])):
+        tensors, first = [], dtypes[:1]
+        for (shape, pool, _), dtype in zip(sources, dtypes if len(dtypes) == len(sources) else first * 2):
             key = (shape, pool, dtype)
             if key not in cache:
                 cache[key] = Tensor(data[f"{pool}_{dtype}"].reshape(shape), dtype)

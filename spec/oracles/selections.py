@@ -235,3 +235,65 @@ def sim_binary(v, s, out, gen):
 @row("sim_unary", [(A, "a", ARITH)], [ARITH], ["ceil", "floor", "trunc"])
 def sim_unary(v, s, out, gen):
     return [store(canon(getattr(np, v)(s[0].x)), out[0])]
+
+
+# ---- between four ranks: pool a on the first and the last, pool b on the others --------------------------------------
+REDUCTIONS = ["add", "minimum", "maximum"]
+
+
+def by_rank(name, dtypes, variants):
+    """f(variant, the ranks' tensors, dtype) returns what each rank gets; no dtype changes."""
+    def add(f):
+        def g(v, s, out, gen):
+            if out[0] != s[0].dtype or (gen < 4 and out[0] not in ARITH):
+                return None
+            return f(v, [s[0], s[1], s[1], s[0]], out[0])
+        ROWS[name] = Row([(A, "a", dtypes), (A, "b", None)], [dtypes], variants, g)
+        return f
+    return add
+
+
+def combined(v, ranks, order):
+    r = ranks[order[0]].x
+    for k in order[1:]:
+        r = alu(v, r, ranks[k].x)
+    return r
+
+
+@by_rank("all_reduce", ARITH, REDUCTIONS)
+def all_reduce(v, ranks, dtype):
+    return [store(combined(v, ranks, range(4)), dtype)] * 4
+
+
+@by_rank("reduce_scatter", ARITH, REDUCTIONS)
+def reduce_scatter(v, ranks, dtype):
+    return np.split(store(combined(v, ranks, range(4)), dtype), 4)
+
+
+@by_rank("all_gather", ANY, ["plain"])
+def all_gather(v, ranks, dtype):
+    return [np.concatenate([t.codes for t in ranks])] * 4
+
+
+@by_rank("all_to_all", ANY, ["plain"])
+def all_to_all(v, ranks, dtype):
+    order = (2, 0, 3, 1)
+    return [np.concatenate([np.split(ranks[s].codes, 4)[order.index(r)] for s in order]) for r in range(4)]
+
+
+@by_rank("collective_permute", ANY, ["plain"])
+def collective_permute(v, ranks, dtype):
+    return [ranks[s].codes for s in (1, 3, 0, 2)]
+
+
+BEFORE = (1, 3, 0, 2)  # in the ring 3, 1, 0, 2
+
+
+@by_rank("collective_permute_implicit", ANY, ["plain"])
+def collective_permute_implicit(v, ranks, dtype):
+    return [ranks[s].codes for s in BEFORE]
+
+
+@by_rank("collective_permute_implicit_reduce", ARITH, REDUCTIONS)
+def collective_permute_implicit_reduce(v, ranks, dtype):
+    return [store(alu(v, ranks[s].x, ranks[s].x), dtype) for s in BEFORE]

@@ -2,8 +2,8 @@
 -- makes the same text from the same inputs with NumPy and ml_dtypes.
 --
 -- A row says how to issue an instruction: {sources = {{parameter, pool, dtypes = {...}} ...}, outs = {{parameter,
--- shape} ...}, variants = {...}, f = function(variant, s, d, target)}. s and d are the tiles of sources and outs. The
--- dtypes of each are those that the instruction's row lists for the parameter.
+-- shape} ...}, variants = {...}, f = function(variant, s, d, target), ranks = n}. s and d are the tiles of sources and
+-- outs. The dtypes of each are those that the instruction's row lists for the parameter.
 local nki, nl = require "nki", require "nki.language"
 local nd = require "nki.ndarray"
 local build = require "spec.support.build"
@@ -50,7 +50,7 @@ function M.instructions()
   for _, op in ipairs(json.parse(r.out)) do
     local tiles = {}
     for _, p in ipairs(op.parameters) do
-      if p.kind:find "tile" then
+      if p.kind:find "tile" or p.kind:find "channel" then
         tiles[p.name] = listed(p.takes)
       end
     end
@@ -113,6 +113,9 @@ local function attempt(f, ...)
 end
 
 local function output(tile)
+  if tile.buffer == nl.shared_hbm then
+    return tile
+  end
   local out = nl.ndarray(tile.shape, tile.dtype, {buffer = nl.shared_hbm})
   nl.store(out, tile.buffer == nl.psum and nl.copy(tile) or tile)
   return out
@@ -126,6 +129,16 @@ local function lists_of(op, parameters)
   return lists
 end
 
+-- The results of a kernel; of a row for several ranks, whose one source is pool a on the first and last rank and pool b
+-- on the others, those of the ranks one behind the other.
+local function run(kernel, row, inputs, dtypes)
+  if not row.ranks then
+    return table.pack(kernel(table.unpack(inputs)))
+  end
+  local other = M.arrays["b " .. dtypes[1]]
+  return nki.simulate(kernel, {ranks = row.ranks}) {inputs[1], other, other, inputs[1]}
+end
+
 -- After so many refusals in a row nothing else is expected of the sources.
 local GIVE_UP = 20
 
@@ -137,7 +150,7 @@ local function group(job, dtypes)
     local inputs, outputs, s = {a, b, c, d, e}, {}, {}
     marks = {}
     for i = 1, #sources do
-      s[i] = nl.load(inputs[i])
+      s[i] = row.ranks and inputs[i] or nl.load(inputs[i])
     end
     product(job.outs, function(out)
       if not job.all and out[2] and out[1] ~= job.outs[1][1] and out[2] ~= job.outs[2][1] then
@@ -150,7 +163,7 @@ local function group(job, dtypes)
           if type(psum) == "function" then
             psum = psum(job.variant)
           end
-          tiles[i] = nl.ndarray(shape, out[i], {buffer = psum and nl.psum or nl.sbuf})
+          tiles[i] = nl.ndarray(shape, out[i], {buffer = row.ranks and nl.shared_hbm or psum and nl.psum or nl.sbuf})
         end
         tiles = row.f(job.variant, s, tiles, job.target) or tiles
       end)
@@ -170,15 +183,15 @@ local function group(job, dtypes)
     inputs[i] = M.arrays[s[2] .. " " .. dtypes[i]]
   end
   local results, at, text = nil, 0, {}
-  if not attempt(function() results = table.pack(kernel(table.unpack(inputs))) end) or not any then
+  if not attempt(function() results = run(kernel, row, inputs, dtypes) end) or not any then
     return nil
   end
   for i, n in ipairs(marks) do
     local bytes = {}
-    for k = 1, n do
+    for k = 1, n * (row.ranks or 1) do
       bytes[k] = results[at + k]:bytes()
     end
-    at = at + n
+    at = at + n * (row.ranks or 1)
     text[i] = n == 0 and "----" or checksum(table.concat(bytes)):sub(1, 4)
   end
   return table.concat(text)
