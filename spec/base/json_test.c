@@ -221,8 +221,8 @@ static void nul_bytes_and_invalid_utf8_are_refused(void **state) {
 
 static void structure_is_checked(void **state) {
   (void)state;
-  refused("", "doc: no value at offset 0");
-  refused(" \n ", "doc: no value at offset 3");
+  refused("", "doc: the text is empty at offset 0");
+  refused(" \n ", "doc: there is nothing but white space at offset 3");
   refused("[1,2", "doc: text ends too early at offset 4");
   refused("{\"a\":", "doc: text ends too early at offset 5");
   refused("1 2", "doc: bytes after the value at offset 2");

@@ -132,7 +132,7 @@ static bool scan(Reader *r) {
     blank += is_space(r->s[i]);
     if (!scan_token(r, &i, &depth)) return false;
   }
-  if (blank == r->n) return fault(r, "no value", r->n);
+  if (blank == r->n) return fault(r, r->n ? "there is nothing but white space" : "the text is empty", r->n);
   if (depth > 0) return fault(r, "text ends too early", r->n);
   return true;
 }
