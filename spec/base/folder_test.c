@@ -59,7 +59,7 @@ static void listing(void **state) {
   assert_non_null(names);
   assert_int_equal(n, 0);
   for (int i = 9; i >= 0; i--) {
-    char name[16];
+    char name[24];
     snprintf(name, sizeof name, "list/%d.x", i * 7 % 10);
     touch(name);
     snprintf(name, sizeof name, "list/%d.y", i);

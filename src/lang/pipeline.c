@@ -275,7 +275,7 @@ static int p_encode(lua_State *L) {
   lua_pushboolean(L, a->has_collectives);
   lua_pushvalue(L, P_traced);
   lua_call(L, 3, 1);
-  size_t n;
+  size_t n = 0;
   const char *s = lua_type(L, -1) == LUA_TSTRING ? lua_tolstring(L, -1, &n) : NULL;
   Text *json = lang_scratch_text(L, run->call->c);
   Diag *d = &run->call->c->diag;

@@ -122,10 +122,10 @@ static void render_text(const SimProfile *p, const Table *t, Text *out) {
 bool sim_profile_render(const SimProfile *p, bool json, Text *out) {
   Arena scratch;
   arena_init(&scratch, out->alloc);
-  Table t[TABLES] = {[SIM_BY_LINE] = {"lines", "instruction and line, slowest first"},
-                     [SIM_BY_OP] = {"operations", "instruction"},
-                     [SIM_BY_ENGINE] = {"engines", ""},
-                     [SIM_BY_CORE] = {"cores", ""}};
+  Table t[TABLES] = {[SIM_BY_LINE] = {"lines", "instruction and line, slowest first", NULL, 0},
+                     [SIM_BY_OP] = {"operations", "instruction", NULL, 0},
+                     [SIM_BY_ENGINE] = {"engines", "", NULL, 0},
+                     [SIM_BY_CORE] = {"cores", "", NULL, 0}};
   bool ok = true;
   for (int k = 0; ok && k < TABLES; k++) {
     t[k].rows = sim_profile_rows(p, (SimProfileBy)k, &scratch, &t[k].n);

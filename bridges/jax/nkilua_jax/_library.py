@@ -57,7 +57,7 @@ class Buf(Structure):
 class Options(Structure):
   _fields_ = [("struct_size", c_uint32), ("flags", c_uint32), ("alloc", c_void_p), ("alloc_ud", c_void_p),
               ("write", c_void_p), ("write_ud", c_void_p), ("warn", c_void_p), ("warn_ud", c_void_p),
-              ("target", c_char_p), ("memory_limit", c_uint64)]
+              ("target", c_char_p), ("memory_limit", c_uint64), ("cache_dir", c_char_p)]
 
 
 class TensorDesc(Structure):
