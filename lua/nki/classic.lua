@@ -12,7 +12,19 @@ local function is(v, class) return getmetatable(v) == class end
 function M.is_expr(v) return is(v, Expr) end
 function M.is_mask(v) return is(v, Mask) end
 
-local function expression(e) return setmetatable(e, Expr) end
+-- Largest distance from 0 that a position may have: no product or sum of two such numbers wraps unseen.
+local FAR = 2.0 ^ 53
+
+local function too_far(op)
+  fail("index_arithmetic", ("%s an index expression: its values leave -2^53 .. 2^53"):format(op))
+end
+
+local function expression(e)
+  local most = math.abs(e.base + 0.0)
+  for d = 1, e.rank do most = most + math.abs(e.coef[d] + 0.0) * math.max(e.size[d] - 1, 1) end
+  if most > FAR then too_far "arithmetic on" end
+  return setmetatable(e, Expr)
+end
 
 local function constant(n) return expression {rank = 0, size = {}, coef = {}, base = n} end
 
@@ -81,7 +93,11 @@ end
 local function scale(e, n)
   local coef = {}
   if e.tile then refuse "*" end
-  for d = 1, e.rank do coef[d] = e.coef[d] * n end
+  for d = 1, e.rank do
+    if math.abs((e.coef[d] + 0.0) * n) > FAR then too_far "operator * on" end
+    coef[d] = e.coef[d] * n
+  end
+  if math.abs((e.base + 0.0) * n) > FAR then too_far "operator * on" end
   return expression {rank = e.rank, size = e.size, coef = coef, base = e.base * n, flat = e.flat, grid = e.grid,
     spoilt = e.spoilt, register = e.register and e.register * n}
 end
@@ -176,10 +192,11 @@ Mask.__tostring = function() return "mask" end
 -- ---- making them
 
 local function positions(start, stop, what)
-  local first, last = math.tointeger(start), math.tointeger(stop)
+  local first, last = math.type(start) and math.tointeger(start), math.type(stop) and math.tointeger(stop)
   if not (first and last) then
     fail("bind_kind", what .. ": bounds must be integers known while the kernel is traced")
   end
+  if math.max(math.abs(first + 0.0), math.abs(last + 0.0)) > FAR then too_far(what .. " makes") end
   if last <= first then
     fail("bind_value", ("%s: parameter 'stop' is %d; it must be above the start, %d"):format(what, last, first))
   end
@@ -197,17 +214,23 @@ local Grid = {__name = "NkiIndexGrid"}
 Grid.__index = function(g, key)
   if key == "unpack" then return function() return table.unpack(rawget(g, "list")) end end
   for d, name in ipairs(grid_names) do
-    if key == name or key == d - 1 then return rawget(g, "list")[d] end
+    local e = rawget(g, "list")[d]
+    if e and (key == name or key == d - 1) then return e end
   end
+  fail("no_such_name", ("no grid.%s; %s has the fields p, x, y, z, w, as many as it has dimensions, and unpack")
+    :format(tostring(key), tostring(g)))
 end
 Grid.__newindex = no_item "an index grid"
-Grid.__tostring = function(g) return ("index grid of %d dimensions"):format(#rawget(g, "list")) end
+Grid.__tostring = function(g)
+  local n = #rawget(g, "list")
+  return ("an index grid of %d dimension%s"):format(n, n == 1 and "" or "s")
+end
 
 -- ranges: {{start, stop}, ...}
 local function grid(ranges)
   local list, size = {}, {}
   for d, r in ipairs(ranges) do
-    local first, count = positions(r[1] or 0, r[2], "nl.mgrid")
+    local first, count = positions(r[1], r[2], "nl.mgrid")
     local coef = {}
     for k = 1, #ranges do coef[k] = k == d and 1 or 0 end
     size[d] = count
@@ -226,12 +249,23 @@ function M.mgrid(key)
   local ranges = {}
   if type(key) == "string" then
     for word in (key .. ","):gmatch "%s*([^,]-)%s*," do
-      local a, b = word:match "^(%d*)%s*:%s*(%d+)$"
-      ranges[#ranges + 1] = a and {math.tointeger(tonumber(a) or 0), math.tointeger(tonumber(b))}
+      local a, b = word:match "^(%-?%d*)%s*:%s*(%-?%d+)$"
+      ranges[#ranges + 1] = {a and math.tointeger(tonumber(a == "" and 0 or a)), b and math.tointeger(tonumber(b)),
+        text = ("'%s'"):format(word)}
     end
-  elseif type(key) == "table" then
+  elseif type(key) == "table" and not getmetatable(key) then
     if type(key[1]) == "number" then key = {key} end
-    for d, r in ipairs(key) do ranges[d] = type(r) == "table" and r or nil end
+    for d = 1, #key do
+      local r = key[d]
+      local plain = type(r) == "table" and not getmetatable(r)
+      ranges[d] = {plain and r[1] or nil, plain and r[2] or nil, text = rename(r), more = plain and r[3] ~= nil}
+    end
+  end
+  for d, r in ipairs(ranges) do
+    if r[1] == nil or r[2] == nil or r.more then
+      fail("key_slice", ("nl.mgrid: range %d is %s; it must be a start and a stop, as in 0:128 or {0, 128}, without a step")
+        :format(d - 1, r.more and "of three numbers" or r.text))
+    end
   end
   if #ranges < 1 or #ranges > #grid_names then
     fail("key_slice", 'nl.mgrid takes 1 to 5 ranges: nl.mgrid["0:128, 0:512"] or nl.mgrid[{{0, p}, {0, f}}]')
@@ -272,7 +306,9 @@ end
 
 local function both(x, y)
   local terms = {}
-  for _, m in ipairs {x, y} do
+  for side = 1, 2 do
+    local m = y
+    if side == 1 then m = x end
     if type(m) == "boolean" then m = {terms = {{expr = constant(m and 0 or 1), op = "less_equal"}}} end
     if type(m) ~= "table" or not rawget(m, "terms") then
       fault("unsupported_expression_in_mask", "operator & joins masks; the other side is " .. rename(m))

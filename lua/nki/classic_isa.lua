@@ -41,7 +41,10 @@ local function product(a) return {free(a.stationary), free(a.moving)}, "float32"
 
 local function over_axes(a)
   local axis, gone, shape = a.axis, {}, {}
-  for _, d in ipairs(type(axis) == "table" and axis or {axis}) do gone[d < 0 and d + a.data.ndim or d] = true end
+  for _, d in ipairs(type(axis) == "table" and axis or {axis}) do
+    d = math.type(d) and math.tointeger(d) or -1 -- what is none, the instruction refuses
+    gone[d < 0 and d + a.data.ndim or d] = true
+  end
   for d = 0, a.data.ndim - 1 do
     if not gone[d] then shape[#shape + 1] = a.data.shape[d] elseif a.keepdims then shape[#shape + 1] = 1 end
   end
@@ -60,8 +63,9 @@ local function two_tiles(a)
 end
 
 local function gathered(a)
-  local n = a.num_valid_indices or free(a.index) * 16
-  return {a.src_buffer.shape[0], n * (a.num_elem_per_idx or 1)}, a.src_buffer.dtype
+  local function count(v, default) return math.type(v) and math.tointeger(v) or default end
+  local n = count(a.num_valid_indices, free(a.index) * 16)
+  return {a.src_buffer.shape[0], math.max(n * count(a.num_elem_per_idx, 1), 1)}, a.src_buffer.dtype
 end
 
 local function bounds(a) return {1, 2, free(a.segment_ids)}, "int32" end
@@ -74,17 +78,18 @@ local function reversed(a)
 end
 
 -- order: the classic positional parameters. dst: nil where classic kernels give one. whole: a mask cannot narrow it.
+-- rows: the columns of dst are other than those of the data, so a mask narrows it in partitions only.
 local forms = {
   activation = {"op data", like "data"},
   activation_reduce = {"op data", like "data"},
-  bn_aggr = {"data", columns("data", 2)},
-  bn_stats = {"data", columns("data", 6)},
+  bn_aggr = {"data", columns("data", 2), rows = true},
+  bn_stats = {"data", columns("data", 6), rows = true},
   dma_copy = {""},
   dma_transpose = {"src", reversed, whole = true},
   dropout = {"data prob", like "data"},
   local_gather = {"src_buffer index num_elem_per_idx num_valid_indices", gathered, whole = true},
-  max8 = {"src", columns("src", 8)},
-  nc_find_index8 = {"data vals", columns("data", 8, "uint32")},
+  max8 = {"src", columns("src", 8), rows = true},
+  nc_find_index8 = {"data vals", columns("data", 8, "uint32"), rows = true},
   nc_match_replace8 = {"data vals imm dst_idx", like "data"},
   nc_matmul = {"stationary moving", product, whole = true},
   nc_stream_shuffle = {"src dst shuffle_mask"},
@@ -127,9 +132,18 @@ local function bound(order, ...)
   return args
 end
 
+local eight = {vals = true, dst_idx = true} -- operands with eight columns of their own
+
+local function rows_of(box, shape)
+  local rows = {lo = {box.lo[1]}, hi = {box.hi[1]}}
+  for d = 2, #shape do rows.lo[d], rows.hi[d] = 0, shape[d] end
+  return rows
+end
+
 local function narrowed(args, box)
   for name, v in pairs(args) do
-    if is_operand(v) and #view.shape_of(v) == #box.lo then args[name] = view.resolve(v, box) end
+    local shape = is_operand(v) and view.shape_of(v)
+    if shape and #shape == #box.lo then args[name] = view.resolve(v, eight[name] and rows_of(box, shape) or box) end
   end
 end
 
@@ -141,11 +155,11 @@ local function subject(form, args)
 end
 
 -- The box of dst, where it has the axes of the subject; elsewhere whole.
-local function part_of(dst, box, shape)
+local function part_of(dst, box, shape, rows)
   local part = {lo = {}, hi = {}, full = true}
   for d = 1, dst.ndim do
     local n = dst.shape[d - 1]
-    local cut = n == shape[d] and dst.ndim == #shape or d == 1
+    local cut = n == shape[d] and dst.ndim == #shape and not rows or d == 1
     part.lo[d], part.hi[d] = cut and box.lo[d] or 0, cut and box.hi[d] or n
     part.full = part.full and part.hi[d] - part.lo[d] == n
   end
@@ -163,7 +177,7 @@ local function masked(name, form, args, mask, dst)
   if dst then args.dst = nil end
   narrowed(args, box)
   if not dst then return box end
-  local part = part_of(dst, box, shape)
+  local part = part_of(dst, box, shape, form.rows)
   args.dst = view.boxed(dst, part)
   return part
 end
@@ -171,7 +185,7 @@ end
 -- Is every operand of the classic order, as far as it is required, there?
 local function fits(form, args)
   if not form[2] then return args.dst ~= nil end
-  for name in ("data data0 data1 data2 src op stationary moving src_buffer segment_ids on_true_tile"):gmatch "%S+" do
+  for name in ("data data0 data1 data2 src op stationary moving src_buffer index segment_ids on_true_tile"):gmatch "%S+" do
     local wanted = (" " .. form[1] .. " "):find(" " .. name .. " ", 1, true)
     local v = args[name]
     if wanted and not (name == "op" and kind(v) == "token" or name ~= "op" and is_operand(v)) then return false end
@@ -181,61 +195,89 @@ end
 
 local special = {}
 
-function special.memset(name, ...)
-  local a = bound("shape value dtype", ...)
-  if not a or a.dst or type(a.shape) ~= "table" and kind(a.shape) ~= "shape" then return false end
-  local dst = nl.ndarray(a.shape, a.dtype)
-  local box = a.mask ~= nil and classic.box(a.mask, shape_of(dst)) or nil
-  if not (box and box.empty) then
-    isa(name) {dst = box and view.boxed(dst, box) or dst, value = a.value, engine = a.engine, name = a.name}
+-- The arguments of a special form by name; those that it does not have are refused.
+local function bound_to(name, order, ...)
+  local a, unknown = bound(order, ...), {}
+  for key in pairs(a or {}) do
+    if not (" " .. order .. " mask name "):find(" " .. key .. " ", 1, true) then unknown[#unknown + 1] = key end
   end
-  return true, box and lib.half "nki.classic_language".partial(dst, box) or dst
+  table.sort(unknown)
+  return a, function()
+    if unknown[1] then
+      fail("bind_unknown", ("nisa.%s: no parameter '%s' (parameters: %s, mask, name)"):format(name, unknown[1],
+        order:gsub(" ", ", ")))
+    end
+  end
 end
 
--- An affine expression as pattern, channel_multiplier and offset over a tile of `shape`.
-local function pattern_of(e, shape, func)
+-- dst of a special form, written in the box of the mask by write(the box of dst, the box).
+local function written(a, dst, write)
+  local box = classic.box(a.mask == nil and true or a.mask, shape_of(dst))
+  if not box.empty then write(view.boxed(dst, box), box) end
+  return true, lib.half "nki.classic_language".partial(dst, box)
+end
+
+function special.memset(name, ...)
+  local a, check = bound_to(name, "shape value dtype engine", ...)
+  if not a or a.dst or type(a.shape) ~= "table" and kind(a.shape) ~= "shape" then return false end
+  check()
+  local dst = nl.ndarray(a.shape, a.dtype)
+  return written(a, dst, function(part)
+    isa(name) {dst = part, value = a.value, engine = a.engine, name = a.name}
+  end)
+end
+
+-- An affine expression as pattern, channel_multiplier and offset over the box of a tile of `shape`.
+local function pattern_of(e, shape, box, func)
   local pattern, front = {}, #shape - e.rank
   if front < 0 or e.register or e.tile then
     fail("bind_value", ("%s: the index expression %s has no place in a tile of %d dimensions"):format(func,
       classic.text_of(e), #shape))
   end
-  for d = 2, #shape do pattern[d - 1] = {e.coef[d - front] or 0, shape[d]} end
-  return pattern, e.coef[1 - front] or 0, e.base
+  local base = e.base
+  for d = 1, #shape do
+    local coef = e.coef[d - front] or 0
+    base = base + coef * box.lo[d]
+    if d > 1 then pattern[d - 1] = {coef, box.hi[d] - box.lo[d]} end
+  end
+  return pattern, e.coef[1 - front] or 0, base
 end
 
 function special.iota(name, ...)
-  local a = bound("expr dtype", ...)
+  local a, check = bound_to(name, "expr dtype", ...)
   if not a or not classic.is_expr(a.expr) then return false end
+  check()
   local e = a.expr
   if e.flat then lib.fault("1d_arange_not_supported", "nisa.iota: parameter 'expr'") end
-  local dst = nl.ndarray(e.size, a.dtype)
-  local pattern, multiplier, offset = pattern_of(e, e.size, "nisa.iota")
-  isa(name) {dst = dst, pattern = pattern, channel_multiplier = multiplier, offset = offset, name = a.name}
-  return true, dst
+  return written(a, nl.ndarray(e.size, a.dtype), function(dst, box)
+    local pattern, multiplier, offset = pattern_of(e, e.size, box, "nisa.iota")
+    isa(name) {dst = dst, pattern = pattern, channel_multiplier = multiplier, offset = offset, name = a.name}
+  end)
 end
 
 function special.affine_select(name, ...)
-  local a = bound("pred on_true_tile on_false_value", ...)
-  if not a or not classic.is_mask(a.pred) then return false end
+  local a, check = bound_to(name, "pred on_true_tile on_false_value dtype", ...)
+  if not a or not classic.is_mask(a.pred) or kind(a.on_true_tile) ~= "tile" then return false end
+  check()
   local term = a.pred.terms[1]
   if #a.pred.terms ~= 1 then
     lib.fault("unsupported_expression_in_mask",
       "nisa.affine_select: parameter 'pred' is one comparison, and this joins several")
   end
   local x = a.on_true_tile
-  local dst = nl.ndarray(shape_of(x), a.dtype or x.dtype)
-  local pattern, multiplier, offset = pattern_of(term.expr, shape_of(x), "nisa.affine_select")
-  isa(name) {dst = dst, pattern = pattern, channel_multiplier = multiplier, offset = offset, on_true_tile = x,
-    on_false_value = a.on_false_value, cmp_op = nl[term.op], name = a.name}
-  return true, dst
+  return written(a, nl.ndarray(shape_of(x), a.dtype or x.dtype), function(dst, box)
+    local pattern, multiplier, offset = pattern_of(term.expr, shape_of(x), box, "nisa.affine_select")
+    isa(name) {dst = dst, pattern = pattern, channel_multiplier = multiplier, offset = offset,
+      on_true_tile = view.boxed(x, box), on_false_value = a.on_false_value, cmp_op = nl[term.op], name = a.name}
+  end)
 end
 
 -- dma_copy with dst_rmw_op adds what is there.
-local function accumulating(args)
-  local op = args.dst_rmw_op
-  if op == nil then return false end
-  args.dst_rmw_op = nil
-  isa "dma_compute" {dst = args.dst, srcs = {args.src, args.dst}, reduce_op = op, oob_mode = args.oob_mode}
+local function accumulating(name, args)
+  if name ~= "dma_copy" or args.dst_rmw_op == nil then return false end
+  args.srcs, args.reduce_op = {args.src, args.dst}, args.dst_rmw_op
+  args.src, args.dst_rmw_op = nil, nil
+  isa "dma_compute"(args)
   return true
 end
 
@@ -255,7 +297,7 @@ function M.call(name, ...)
     return false
   end
   local box = mask ~= nil and masked(name, form, args, mask, dst) or nil
-  if not (box and box.empty) and not accumulating(args) then isa(form.op or name)(args) end
+  if not (box and box.empty) and not accumulating(name, args) then isa(form.op or name)(args) end
   if box and dst then lib.half "nki.classic_language".partial(dst, box) end
   return true, dst
 end

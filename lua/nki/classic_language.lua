@@ -9,14 +9,14 @@ local M = {arange = classic.arange, par_dim = view.par_dim}
 
 function M.mgrid(_, key) return classic.mgrid(key) end
 
--- ---- tiles that hold something in a box only: assignments and stores of them move that box
+-- ---- tiles that hold something in a box only: assignments and stores of them move that box, until more of them is
+-- written. box.from: the number of the next instruction when the tile was made.
 
 local boxes = setmetatable({}, {__mode = "k"})
 
 local function partial(t, box)
   if not box.full then
-    boxes[t] = box
-    lib.partial() -- from now on assignments ask
+    boxes[t], box.from = box, lib.partial() -- from now on assignments ask
   end
   return t
 end
@@ -26,6 +26,10 @@ M.partial = partial
 function M.assign(dst, value)
   local box = boxes[value]
   if not box then return false end
+  if lib.wrote_beyond(value, not box.empty and view.boxed(value, box) or nil, box.from) then
+    boxes[value] = nil -- more was written later: an ordinary tile
+    return false
+  end
   if box.empty then return true end
   view.boxed(dst, box)["..."] = view.boxed(value, box)
   return true
@@ -220,7 +224,7 @@ function M.shaped(func, names, shape, ...)
     args.shape = sizes
     return make(args)
   end
-  return view.blocks(sizes, at, name, function(tile, k)
+  return view.blocks(func, sizes, at, name, function(tile, k)
     args.shape, args.name = tile, name and name .. "_" .. k
     return make(args)
   end)
@@ -246,7 +250,7 @@ function M.loop_reduce(x, op, loop_indices, dtype)
     return table.concat(values, ", ")
   end
   local ok, want_text = pcall(list, want)
-  if not ok or #have < n or want_text ~= list(have) then
+  if not ok or n < 1 or #have < n or want_text ~= list(have) then
     fail("bind_value", ("nl.loop_reduce: parameter 'loop_indices' is not the indices of the %d innermost loops, {%s}")
       :format(n, list(have)))
   end
@@ -264,6 +268,12 @@ end
 --- dst = dst op value in HBM, rows picked by a tile of indices: op is nl.add.
 function M.atomic_rmw(dst, value, op, mask)
   if op ~= nl.add then fail("bind_value", "nl.atomic_rmw: parameter 'op' is " .. lib.rename(op) .. "; it is nl.add") end
+  for k, name in ipairs {"dst", "value"} do
+    local v = k == 1 and dst or k == 2 and value
+    if not is_operand(v) then
+      fail("bind_kind", ("nl.atomic_rmw: parameter '%s' must be a tensor, got %s"):format(name, lib.rename(v)))
+    end
+  end
   local box = classic.box(mask == nil and true or mask, view.shape_of(value))
   if box.empty then return end
   dst, value = view.resolve(dst, box), view.boxed(value, box)

@@ -67,7 +67,7 @@ local function places(t, key)
   local axes, rank, size = {}, 0, {}
   if #key ~= t.ndim then
     for d = 1, t.ndim do
-      if key[d] == nil and #key < t.ndim then slices_mixed(t, "fewer keys than axes, which means whole ones,") end
+      if key[d] == nil and #key < t.ndim then slices_mixed(t, "fewer keys than axes, which means whole ones") end
     end
     fail("key_count", ("'%s' has %d axes and is indexed with %d keys"):format(t.name, t.ndim, #key))
   end
@@ -204,7 +204,8 @@ end
 
 local function use(v) fail("tensor_access_out_of_bound", rawget(v, "why")) end
 Pending.__index, Pending.__newindex, Pending.__len, Pending.__use = use, use, use, use
-for _, event in ipairs {"add", "sub", "mul", "div", "pow", "mod", "unm", "band", "bor", "bxor", "bnot", "shl", "shr"} do
+local operators = {"add", "sub", "mul", "div", "idiv", "pow", "mod", "unm", "band", "bor", "bxor", "bnot", "shl", "shr"}
+for _, event in ipairs(operators) do
   Pending["__" .. event] = function(x, y) use(M.is_pending(x) and x or y) end
 end
 Pending.__tostring = function(v) return "a view out of bounds: " .. rawget(v, "why") end
@@ -226,6 +227,8 @@ function M.index(t, key)
 end
 
 -- ---- block axes
+
+local MOST_BLOCKS = 65536 -- more tiles than any memory on chip holds
 
 local PartitionDim = {__name = "NkiPartitionDim"}
 PartitionDim.__tostring = function(d) return ("nl.par_dim(%d)"):format(d.size) end
@@ -293,14 +296,27 @@ Blocks.__newindex = function(b, key, value)
   t[rest or "..."] = value
 end
 Blocks.__use, Blocks.__len = whole, whole
+for _, event in ipairs(operators) do
+  Blocks["__" .. event] = function(x, y) whole(M.is_blocks(x) and x or y) end
+end
 Blocks.__tostring = function(b)
   return ("block tensor '%s' of shape %s"):format(block_name(b), shape_text(rawget(b, "sizes")))
 end
 
 --- A tensor of `sizes` whose partition axis stands at `at` > 1: one tile for every block; make(shape, k) makes tile k.
-function M.blocks(sizes, at, name, make)
+function M.blocks(func, sizes, at, name, make)
   local blocks, shape, n = {}, {}, 1
-  for d = 1, at - 1 do blocks[d], n = sizes[d], n * sizes[d] end
+  for d = 1, at - 1 do
+    blocks[d] = lib.integer(sizes[d], func, "shape")
+    if blocks[d] < 1 then
+      fail("tensor_size", ("%s: axis %d of the tensor has size %d; sizes are at least 1"):format(func, d - 1, blocks[d]))
+    end
+    n = n * math.min(blocks[d], MOST_BLOCKS + 1)
+    if n > MOST_BLOCKS then
+      fail("bind_value", ("%s: parameter 'shape' has the block axes %s; they make at most %d tiles"):format(func,
+        shape_text {table.unpack(blocks, 1, d)}, MOST_BLOCKS))
+    end
+  end
   for d = at, #sizes do shape[#shape + 1] = sizes[d] end
   if #shape == 1 then shape[2] = 1 end
   local tiles = {}

@@ -3,10 +3,11 @@
 -- given fail(id, message), the contents of nki and the primitives.
 local fail, _, _, nki, steps = ...
 
--- nki.class(name, base): a class. Calling it makes a kernel; what it lacks is found in its base.
+-- nki.class(name, base): a class. Calling it makes a kernel; what it lacks is found in its base, nki.Kernel when none
+-- is given.
 local function class(name, base)
-  if type(name) ~= "string" then
-    fail("kernel_option", "nki.jit: nki.class takes a name and a base class")
+  if type(name) ~= "string" or base ~= nil and (type(base) ~= "table" or type(base.new) ~= "function") then
+    fail("kernel_option", "nki.jit: nki.class takes a name and a base class, such as nki.UnifiedKernel")
   end
   local c = {__name = name, super = base}
   return setmetatable(c, {
@@ -182,5 +183,7 @@ for _, name in ipairs{"_map_args", "_map_to_decltensor_or_passthrough", "_arg_ha
   steps.base(name, UnifiedKernel[name])
 end
 
-nki.class = class
+function nki.class(name, base)
+  return class(name, base or nki.Kernel)
+end
 nki.Kernel, nki.TraceKernel, nki.FrameworkKernel = Kernel, TraceKernel, FrameworkKernel

@@ -5,23 +5,22 @@ local fail, _, _, nki, steps = ...
 
 local measured = "host time of the simulator"
 
--- Splits options into those of this class, with their defaults, and those of nki.jit.
-local function split(who, options, own)
+-- Splits options into those of this class, with their defaults or in the set `optional`, and those of nki.jit.
+local function split(who, options, own, optional)
   local mine, rest = {}, {}
-  if options ~= nil and type(options) ~= "table" then
-    fail("kernel_option", ("%s takes a kernel and a table of options"):format(who))
+  if options ~= nil and (type(options) ~= "table" or #options > 0) then
+    fail("kernel_option", ("%s takes a kernel and a table of options by name"):format(who))
   end
   for name, value in pairs(own) do
     mine[name] = value
   end
   for name, value in pairs(options or {}) do
-    if own[name] ~= nil or own.optional and own.optional[name] then
+    if own[name] ~= nil or optional and optional[name] then
       mine[name] = value
     else
       rest[name] = value
     end
   end
-  mine.optional = nil
   return mine, rest
 end
 
@@ -43,10 +42,28 @@ local function make(c, kernel, fields, options)
   return k
 end
 
+local most = 1 << 24 -- runs: a time is kept for each
+
 local function count(who, name, value, least)
-  if math.type(value) ~= "integer" or value < least then
-    local text = "%s: parameter '%s' is %s; it is an integer of at least %d"
-    fail("bind_value", text:format(who, name, tostring(value), least))
+  if math.type(value) ~= "integer" or value < least or value > most then
+    fail("bind_value", ("%s: parameter '%s' is %s; it is an integer from %d to %d"):format(who, name, tostring(value),
+      least, most))
+  end
+end
+
+local function flag(who, name, value)
+  if type(value) ~= "boolean" then
+    fail("bind_value", ("%s: parameter '%s' is %s; it is true or false"):format(who, name, tostring(value)))
+  end
+end
+
+-- A word of a path or a command: what a NUL or a line break makes of it, nobody meant.
+local function text(who, name, value)
+  if type(value) ~= "string" then
+    fail("bind_kind", ("%s: parameter '%s' must be a string, got %s"):format(who, name, type(value)))
+  end
+  if value:find "%c" then
+    fail("bind_value", ("%s: parameter '%s' is %q; it has a control character"):format(who, name, value))
   end
 end
 
@@ -66,8 +83,7 @@ local function operands(self, ...)
   for i, name in ipairs(artifact.input_names) do
     local a = given[name]
     if steps.kind(a) ~= "array" then
-      local text = "kernel %s: '%s' has no data: a measurement needs arrays"
-      fail("kernel_decl_run", text:format(self.func_name, name))
+      fail("kernel_decl_run", ("kernel %s: '%s' has no data: a measurement needs arrays"):format(self.func_name, name))
     end
     list[i] = a:copy()
   end
@@ -84,7 +100,7 @@ local BenchmarkKernel = nki.class("BenchmarkKernel", NumpyKernel)
 local files = {save_neff_name = true, save_trace_name = true, additional_compile_opt = true}
 
 function BenchmarkKernel:new(kernel, options)
-  local own, rest = split("nki.benchmark", options, {warmup = 10, iters = 100, optional = files})
+  local own, rest = split("nki.benchmark", options, {warmup = 10, iters = 100}, files)
   count("nki.benchmark", "warmup", own.warmup, 0)
   count("nki.benchmark", "iters", own.iters, 1)
   refuse("nki.benchmark", own, {"save_neff_name", "save_trace_name", "additional_compile_opt"})
@@ -97,7 +113,12 @@ function BenchmarkKernel:call(...)
   local samples = steps.measure(artifact, self.warmup, self.iters, table.unpack(list))
   local latency = {samples = samples}
   function latency.get_latency_percentile(first, second)
-    return steps.percentile(samples, second or first)
+    local percentile = second or first
+    if type(percentile) ~= "number" then
+      fail("bind_kind", ("get_latency_percentile: parameter 'percentile' must be a number, got %s"):format(
+        type(percentile)))
+    end
+    return steps.percentile(samples, percentile)
   end
   self.benchmark_result = {nc_latency = latency, warmup = self.warmup, iters = self.iters, time = measured}
 end
@@ -109,16 +130,14 @@ local profile_options = {working_directory = true, save_neff_name = true, save_t
   additional_compile_opt = true}
 
 function ProfileKernel:new(kernel, options)
-  local own, rest = split("nki.profile", options, {overwrite = false, profile_nth = 1, optional = profile_options})
+  local own, rest = split("nki.profile", options, {overwrite = false, profile_nth = 1}, profile_options)
   local folder = own.working_directory
   if type(folder) ~= "string" or folder:sub(1, 1) ~= "/" then
     fail("bind_value", ("nki.profile: parameter 'working_directory' is %s; an absolute path is required"):format(
       tostring(folder)))
   end
-  if type(own.overwrite) ~= "boolean" then
-    local text = "nki.profile: parameter 'overwrite' is %s; it is true or false"
-    fail("bind_value", text:format(tostring(own.overwrite)))
-  end
+  text("nki.profile", "working_directory", folder)
+  flag("nki.profile", "overwrite", own.overwrite)
   count("nki.profile", "profile_nth", own.profile_nth, 1)
   refuse("nki.profile", own, {"save_neff_name", "save_trace_name", "additional_compile_opt"})
   return make(self, kernel, own, rest)
@@ -139,31 +158,31 @@ function ProfileKernel:call(...)
       fail("profile_file", ("nki.profile: '%s' exists; overwrite = true replaces it"):format(path))
     end
   end
-  local json, text = steps.profile(artifact, self.profile_nth, nil, table.unpack(list))
+  local json, table_text = steps.profile(artifact, self.profile_nth, nil, table.unpack(list))
   local file, why = io.open(path, "wb")
   if not file or not file:write(json) or not file:close() then
     fail("profile_file", ("nki.profile: cannot write %s"):format(why or path))
   end
-  self.profile_result = {file = path, text = text, json = json, time = measured}
+  self.profile_result = {file = path, text = table_text, json = json, time = measured}
 end
 
 -- ---- baremetal ------------------------------------------------------------------------------------------------------
 
 local BaremetalKernel = nki.class("BaremetalKernel", NumpyKernel)
-local device_options = {save_neff_name = true, save_trace_name = true, additional_compile_opt = true,
-  artifacts_dir = true}
-
-local function check_texts(own)
-  for name in pairs(device_options) do
-    if own[name] ~= nil and type(own[name]) ~= "string" then
-      fail("bind_kind", ("nki.baremetal: parameter '%s' must be a string, got %s"):format(name, type(own[name])))
-    end
-  end
+local device_texts = {"save_neff_name", "save_trace_name", "additional_compile_opt", "artifacts_dir"}
+local device_options = {}
+for _, name in ipairs(device_texts) do
+  device_options[name] = true
 end
 
 function BaremetalKernel:new(kernel, options)
-  local own, rest = split("nki.baremetal", options, {dry_run = false, optional = device_options})
-  check_texts(own)
+  local own, rest = split("nki.baremetal", options, {dry_run = false}, device_options)
+  flag("nki.baremetal", "dry_run", own.dry_run)
+  for _, name in ipairs(device_texts) do
+    if own[name] ~= nil then
+      text("nki.baremetal", name, own[name])
+    end
+  end
   if own.save_trace_name and own.save_neff_name ~= "file.neff" then
     fail("bind_value", "nki.baremetal: parameter 'save_trace_name' is given; it needs save_neff_name = \"file.neff\"")
   end
@@ -179,10 +198,10 @@ end
 function BaremetalKernel:plan(...)
   local artifact = steps.specialize(self, ...)
   local o = self.device_options
-  local text, missing = steps.plan(artifact, o.artifacts_dir, o.save_neff_name, o.save_trace_name,
+  local lines, missing = steps.plan(artifact, o.artifacts_dir, o.save_neff_name, o.save_trace_name,
     o.additional_compile_opt)
-  local plan = {text = text, command = text:match "^run ([^\n]*)", files = {}, missing = missing}
-  for file in text:gmatch "\nwrite ([^\n]*)" do
+  local plan = {text = lines, command = lines:match "^run ([^\n]*)", files = {}, missing = missing}
+  for file in lines:gmatch "\nwrite ([^\n]*)" do
     plan.files[#plan.files + 1] = file
   end
   return plan
@@ -193,9 +212,9 @@ function BaremetalKernel:call(...)
   if self.dry_run then
     return plan
   end
-  local text = "kernel %s: a run on a device needs %s; nki.simulate runs it here, and dry_run = true shows what "
+  local why = "kernel %s: a run on a device needs %s; nki.simulate runs it here, and dry_run = true shows what "
     .. "would be executed"
-  fail("no_device", text:format(self.func_name, plan.missing or "nkilua to load a NEFF, which it does not do"))
+  fail("no_device", why:format(self.func_name, plan.missing or "nkilua to load a NEFF, which it does not do"))
 end
 
 -- ---- the public functions -------------------------------------------------------------------------------------------

@@ -370,3 +370,18 @@ describe("copies of a kernel", function()
     assert.not_equal(k.previous_code, changed.previous_code)
   end)
 end)
+
+describe("nki.class", function()
+  it("takes a name and a class, nki.Kernel when none is given", function()
+    local c = nki.class("Mine")
+    raises("err_not_implemented", "call_impl", function()
+      c(doubled, options)(nd.ones({4, 8}, "float32"))
+    end)
+    assert.is_true(c(doubled, options):is_a(nki.Kernel))
+    for _, wrong in ipairs{5, "UnifiedKernel", {}, doubled} do
+      raises("err_kernel_option", "a name and a base class", function()
+        nki.class("Mine", wrong)
+      end)
+    end
+  end)
+end)

@@ -25,19 +25,22 @@ void classic_call(lua_State *L, LangCtx *c, const char *name, int nargs, int nre
   lua_call(L, nargs, nres);
 }
 
-static int through(lua_State *L) { /* upvalues: context, name, what messages call it */
+static int through(lua_State *L) { /* upvalues: context, name, what messages call it, its row or NULL */
   LangCtx *c = lang_upctx(L);
   if (!c->trace) lang_need_trace(L, c, lua_tostring(L, lua_upvalueindex(3)));
   lang_locate_fast(L, c, c->trace);
+  const LRow *row = lua_touserdata(L, lua_upvalueindex(4));
+  if (row) lang_bind(L, &row->bind);
   classic_call(L, c, lua_tostring(L, lua_upvalueindex(2)), lua_gettop(L), LUA_MULTRET);
   return lua_gettop(L);
 }
 
-void classic_push(lua_State *L, LangCtx *c, const char *name, const char *public) {
+void classic_push(lua_State *L, LangCtx *c, const char *name, const char *public, const LRow *row) {
   lua_pushlightuserdata(L, c);
   lua_pushstring(L, name);
   lua_pushstring(L, public);
-  lua_pushcclosure(L, through, 3);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)row);
+  lua_pushcclosure(L, through, 4);
 }
 
 static int mgrid_call(lua_State *L) { return LANG_HERE(L, token_call, "nl.mgrid"); }
@@ -45,7 +48,7 @@ static int mgrid_call(lua_State *L) { return LANG_HERE(L, token_call, "nl.mgrid"
 void classic_push_mgrid(lua_State *L, LangCtx *c) {
   lua_newuserdatauv(L, 1, 0);
   lua_createtable(L, 0, 4);
-  classic_push(L, c, "classic_language.mgrid", "nl.mgrid");
+  classic_push(L, c, "classic_language.mgrid", "nl.mgrid", NULL);
   lua_setfield(L, -2, "__index");
   lua_pushcfunction(L, mgrid_call);
   lua_setfield(L, -2, "__call");

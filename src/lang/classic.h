@@ -9,8 +9,9 @@ bool classic_at(lua_State *L, int i);
 /* Calls the function `name`, "classic_view.index" of lua/nki/classic_view.lua, with the nargs values on top; leaves
    nres results. */
 void classic_call(lua_State *L, LangCtx *c, const char *name, int nargs, int nres);
-/* Pushes a function that does so on every call, all arguments through; messages call it `public`. */
-void classic_push(lua_State *L, LangCtx *c, const char *name, const char *public);
+/* Pushes a function that does so on every call; messages call it `public`. Its arguments are bound to row first; NULL:
+   all go through as they are. */
+void classic_push(lua_State *L, LangCtx *c, const char *name, const char *public, const LRow *row);
 /* nl.mgrid: a value whose index is a classic function. */
 void classic_push_mgrid(lua_State *L, LangCtx *c);
 /* t[key]: pushes what the classic layer makes of the key at index key, for the tile at 1. */

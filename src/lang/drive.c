@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "classic.h"
 #include "hash.h"
 #include "kernel.h"
 
@@ -99,7 +100,7 @@ static void spread_list(lua_State *L, const DriveRun *run, int first) {
 }
 
 static void take_returns(lua_State *L, const DriveRun *run, int first) {
-  bool is_list = lua_gettop(L) == first && lua_istable(L, first);
+  bool is_list = lua_gettop(L) == first && lua_istable(L, first) && !classic_at(L, first);
   if (is_list) spread_list(L, run, first);
   int n = lua_gettop(L) - first + 1;
   while (!is_list && n > 0 && lua_isnil(L, first + n - 1)) n--; /* `return nil` returns nothing */

@@ -87,10 +87,22 @@ static int lib_promote(lua_State *L) {
   return 1;
 }
 
-/* partial(): some tile is written in a box only, so assignments ask the classic layer from now on. */
+/* partial(): some tile is written in a box only, so assignments ask the classic layer from now on. How many
+   instructions there are. */
 static int lib_partial(lua_State *L) {
-  lang_upctx(L)->partial = true;
-  return 0;
+  LangCtx *c = lang_upctx(L);
+  c->partial = true;
+  lua_pushinteger(L, c->trace ? c->trace->f->nins : 0);
+  return 1;
+}
+
+/* wrote_beyond(tile, box or nil, from): has an instruction since then written tile's tensor outside of the box? */
+static int lib_wrote_beyond(lua_State *L) {
+  const LangCtx *c = lang_upctx(L);
+  const LTile *t = lang_tile_at(L, 1), *box = lang_tile_at(L, 2);
+  lua_Integer from = luaL_checkinteger(L, 3);
+  lua_pushboolean(L, t && c->trace && tr_wrote_beyond(c->trace, t->tile, box ? box->tile : NULL, (uint32_t)from));
+  return 1;
 }
 
 /* loops(): open traced loops, innermost first, as {{handle, value}, ...}; the serial of the trace. */
@@ -218,6 +230,7 @@ void half_push_lib(lua_State *L, LangCtx *c) {
                                  {"dtype", lib_dtype},
                                  {"promote", lib_promote},
                                  {"partial", lib_partial},
+                                 {"wrote_beyond", lib_wrote_beyond},
                                  {"loops", lib_loops},
                                  {"line", lib_line},
                                  {"isa", lib_isa},

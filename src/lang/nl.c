@@ -96,7 +96,7 @@ static void add_classic(lua_State *L, LangCtx *c) {
     char name[64], public[64];
     snprintf(name, sizeof name, "classic_language.%s", names[k]);
     snprintf(public, sizeof public, "nl.%s", names[k]);
-    classic_push(L, c, name, public);
+    classic_push(L, c, name, public, nl_half_row(names[k]));
     lua_setfield(L, -2, names[k]);
   }
   classic_push_mgrid(L, c);

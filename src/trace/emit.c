@@ -64,3 +64,25 @@ IrIns *tr_emit(Trace *t, Op op, const IrVal *v, const char *label) {
   memcpy(ins->v, v, ins->nval * sizeof *v);
   return tr_emit_ins(t, ins, label) ? ins : NULL;
 }
+
+/* Does what is written lie in the tensor of `tile` and, for all that is known, outside of box (NULL: holds nothing)? */
+static bool lies_beyond(const Trace *t, const IrTile *written, const IrTile *tile, const Region *box) {
+  Region r;
+  if (tr_base(t->f, written) != tr_base(t->f, tile)) return false;
+  return !box || !region_of(t->f, written, &r) || !region_holds(box, &r);
+}
+
+bool tr_wrote_beyond(const Trace *t, const IrTile *tile, const IrTile *box, uint32_t from) {
+  Region region;
+  const Region *in = box && region_of(t->f, box, &region) ? &region : NULL;
+  for (uint32_t k = from; k < t->f->nins; k++) {
+    const IrIns *ins = t->f->ins[k];
+    for (uint32_t left = impl(t)->dst[ins->op]; left; left &= left - 1) {
+      const IrVal *v = &ins->v[__builtin_ctz(left)];
+      if (v->kind == V_TILE && lies_beyond(t, v->u.tile, tile, in)) return true;
+      for (uint32_t i = 0; v->kind == V_TILES && i < v->n; i++)
+        if (lies_beyond(t, v->u.tiles[i], tile, in)) return true;
+    }
+  }
+  return false;
+}

@@ -19,6 +19,7 @@ typedef struct Region {
 bool region_of(const IrFunc *f, const IrTile *t, Region *r);
 bool region_overlap(const Region *a, const Region *b); /* may say true of two that interleave */
 bool region_equal(const Region *a, const Region *b);
+bool region_holds(const Region *box, const Region *r); /* all of r, where that is sure; box: steps of 1 */
 static inline bool region_moves(const Region *r) { return r->reach != r->count; }
 
 enum { CARRY_KEPT = 16 }; /* distinct regions remembered per buffer; beyond that the oldest are forgotten */

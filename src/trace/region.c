@@ -115,3 +115,12 @@ bool region_equal(const Region *a, const Region *b) {
       return false;
   return true;
 }
+
+bool region_holds(const Region *box, const Region *r) {
+  if (box->rank == 0 || r->rank != box->rank) return false;
+  for (int d = 0; d < r->rank; d++) {
+    int64_t last = r->dim[d].start + (r->dim[d].count - 1) * r->dim[d].step;
+    if (r->dim[d].start < box->dim[d].start || last >= box->dim[d].start + box->dim[d].count) return false;
+  }
+  return true;
+}

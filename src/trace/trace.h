@@ -52,6 +52,9 @@ IrIns *tr_emit(Trace *t, Op op, const IrVal *v, const char *label);
    trace. Begun and never emitted, it is as if it had not been. */
 IrIns *tr_begin_ins(Trace *t, Op op);
 bool tr_emit_ins(Trace *t, IrIns *ins, const char *label);
+/* May an instruction of the running program, from number `from` on, have written elements of tile's tensor outside of
+   box, a view of it (NULL: anywhere)? */
+bool tr_wrote_beyond(const Trace *t, const IrTile *tile, const IrTile *box, uint32_t from);
 
 /* Registers and affine index values. */
 bool tr_reg_alloc(Trace *t, const char *name, uint32_t *reg);
