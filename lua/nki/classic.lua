@@ -263,8 +263,8 @@ function M.mgrid(key)
   end
   for d, r in ipairs(ranges) do
     if r[1] == nil or r[2] == nil or r.more then
-      fail("key_slice", ("nl.mgrid: range %d is %s; it must be a start and a stop, as in 0:128 or {0, 128}, without a step")
-        :format(d - 1, r.more and "of three numbers" or r.text))
+      fail("key_slice", ("nl.mgrid: range %d is %s; it must be a start and a stop, as in 0:128 or {0, 128}, without a "
+        .. "step"):format(d - 1, r.more and "of three numbers" or r.text))
     end
   end
   if #ranges < 1 or #ranges > #grid_names then

@@ -185,7 +185,8 @@ end
 -- Is every operand of the classic order, as far as it is required, there?
 local function fits(form, args)
   if not form[2] then return args.dst ~= nil end
-  for name in ("data data0 data1 data2 src op stationary moving src_buffer index segment_ids on_true_tile"):gmatch "%S+" do
+  for name in ("data data0 data1 data2 src op stationary moving src_buffer index segment_ids "
+    .. "on_true_tile"):gmatch "%S+" do
     local wanted = (" " .. form[1] .. " "):find(" " .. name .. " ", 1, true)
     local v = args[name]
     if wanted and not (name == "op" and kind(v) == "token" or name ~= "op" and is_operand(v)) then return false end

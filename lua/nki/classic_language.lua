@@ -22,7 +22,25 @@ local function partial(t, box)
 end
 M.partial = partial
 
---- dst[key] = value where some masked result exists; dst is the view that the key selects.
+-- The box of value over the axes of dst: shapes are compared without axes of size 1. Nil when they differ.
+local function over(dst, value, box)
+  local part, k, full = {lo = {}, hi = {}}, 0, true
+  local function next_axis()
+    repeat k = k + 1 until k > value.ndim or value.shape[k - 1] ~= 1
+    return k <= value.ndim and k or nil
+  end
+  for d = 1, dst.ndim do
+    local n = dst.shape[d - 1]
+    local from = n ~= 1 and next_axis()
+    if from == nil or from and value.shape[from - 1] ~= n then return nil end
+    part.lo[d], part.hi[d] = from and box.lo[from] or 0, from and box.hi[from] or 1
+    full = full and part.hi[d] - part.lo[d] == n
+  end
+  part.full = full
+  return not next_axis() and part or nil
+end
+
+--- dst[key] = value, and nl.store, where some masked result exists; dst is the view that the key selects.
 function M.assign(dst, value)
   local box = boxes[value]
   if not box then return false end
@@ -30,8 +48,9 @@ function M.assign(dst, value)
     boxes[value] = nil -- more was written later: an ordinary tile
     return false
   end
-  if box.empty then return true end
-  view.boxed(dst, box)["..."] = view.boxed(value, box)
+  local part = over(dst, value, box)
+  if not part then return false end -- refused as any other
+  if not box.empty then view.boxed(dst, part)["..."] = view.boxed(value, box) end
   return true
 end
 

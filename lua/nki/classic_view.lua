@@ -309,7 +309,8 @@ function M.blocks(func, sizes, at, name, make)
   for d = 1, at - 1 do
     blocks[d] = lib.integer(sizes[d], func, "shape")
     if blocks[d] < 1 then
-      fail("tensor_size", ("%s: axis %d of the tensor has size %d; sizes are at least 1"):format(func, d - 1, blocks[d]))
+      fail("tensor_size", ("%s: axis %d of the tensor has size %d; sizes are at least 1"):format(func, d - 1,
+        blocks[d]))
     end
     n = n * math.min(blocks[d], MOST_BLOCKS + 1)
     if n > MOST_BLOCKS then

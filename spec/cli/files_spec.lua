@@ -70,6 +70,13 @@ describe("a file argument", function()
     assert.matches("output_0 float32%[2,2%] min 3.0", r.out)
   end)
 
+  it("over the limit of a file's size cannot be written", function()
+    local line = "out=$( (ulimit -f 0; %s config %s 'a=f32[2,2]' -o %s) 2>&1 ); echo $? \"$out\""
+    local r = build.shell(line:format(build.quote(build.program), build.quote(at "add.lua"), build.quote(at "big.b64")))
+    assert.matches("^1 .*cannot write '" .. at("big.b64"):gsub("%p", "%%%0"), r.out)
+    assert.is_nil(io.open(at "big.b64"))
+  end)
+
   it("that cannot be written is refused before the simulation, which would print", function()
     local function refused(file, why, ...)
       for _, command in ipairs {...} do

@@ -80,6 +80,7 @@ ring[2] float32[1,1] min 8.0 max 8.0 mean 8 values 8.0
     {2, "'x[3]=1': there are 3 ranks, 0..2", {"--ranks=3", "x[3]=1"}},
     {2, "'x[0]=f32[1,2]' is a value for one rank; --ranks N says how many there are", {"x[0]=f32[1,2]"}},
     {2, "the kernel has no parameter 'z'", {"--ranks=3", "z[0]=1"}},
+    {2, "that is among the values of rank 2", {"--ranks=3", "x=f32[1,2]", "x[2]=f32[1,2]:none"}},
     {1, "'x' is float32[1,3] on rank 1; it must be float32[1,2]",
      {"--ranks=3", "x=f32[1,2]", "y=f32[1,1]", "x[1]=f32[1,3]"}},
     {1, "replica_group names rank 2, and the run has 2: rank 0..1", {"--ranks=2", "x=f32[1,2]", "y=f32[1,1]"}},

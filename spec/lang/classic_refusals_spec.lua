@@ -50,8 +50,8 @@ end)
 describe("index expressions", function()
   it("never wrap", function()
     for _, make in ipairs {function() return p(4) * (1 << 62) * 4 end, function() return p(4) * (1 << 52) * 4 end,
-      function() return p(4) + math.maxinteger + 1 end, function() return nl.arange(math.mininteger, math.maxinteger) end,
-      function() return nl.arange(1 << 30)[":, None"] * (1 << 24) end} do
+      function() return p(4) + math.maxinteger + 1 end,
+      function() return nl.arange(math.mininteger, math.maxinteger) end, function() return nl.arange(1 << 30)[":, None"] * (1 << 24) end} do
       fails("err_index_arithmetic", "its values leave -2^53 .. 2^53", make)
     end
   end)
@@ -63,7 +63,9 @@ describe("index expressions", function()
     for _, key in ipairs {{{0, 4, 2}, {0, 8}}, {{0, 4}, 5, {0, 8}}, {{4}}, {nl.ds(0, 4), nl.ds(0, 8)}} do
       fails("err_key_slice", "it must be a start and a stop", function() return nl.mgrid[key] end)
     end
-    fails("err_no_such_name", "no grid.y; an index grid of 2 dimensions has", function() return nl.mgrid["0:4, 0:8"].y end)
+    fails("err_no_such_name", "no grid.y; an index grid of 2 dimensions has", function()
+      return nl.mgrid["0:4, 0:8"].y
+    end)
     run(function(t)
       local g = nl.mgrid["-2:4, :8"]
       assert.equal("index expression 1*[0,6) along 0 + -2", tostring(g.p))
@@ -116,7 +118,9 @@ describe("classic instructions", function()
     fails("err_bind_unknown", "nisa.memset: no parameter 'foo'", function()
       return nisa.memset({4, 8}, 0.0, nl.float32, {foo = 1})
     end)
-    fails("err_bind_unknown", "no parameter 'dst_rmw_op'", function(t) return nisa.tensor_copy(t, {dst_rmw_op = nl.add}) end)
+    fails("err_bind_unknown", "no parameter 'dst_rmw_op'", function(t)
+      return nisa.tensor_copy(t, {dst_rmw_op = nl.add})
+    end)
     fails("err_bind_unknown", "no parameter 'engine'", function(t)
       nisa.dma_copy {dst = t, src = t, dst_rmw_op = nl.add, engine = nisa.engine.gpsimd}
     end)
@@ -183,7 +187,8 @@ describe("a tile that is written in a box only", function()
     local r = kept(function() end)
     assert.same({255, 7}, {r:get(31, 7), r:get(32, 0)})
     for _, more in ipairs {function(t) t["..."] = -1 end, function(t) nisa.memset(t["32:64"], -1.0) end,
-      function(t) t[{p(32) + 32, f(8)}] = -1 end, function(t) nisa.tensor_copy(t, nl.full({64, 8}, -1, nl.float32)) end} do
+      function(t) t[{p(32) + 32, f(8)}] = -1 end,
+      function(t) nisa.tensor_copy(t, nl.full({64, 8}, -1, nl.float32)) end} do
       r = kept(more)
       assert.same({-1, -1}, {r:get(32, 0), r:get(63, 7)})
     end
@@ -194,6 +199,20 @@ describe("a tile that is written in a box only", function()
     assert.same({256, 7}, {r:get(31, 7), r:get(32, 0)})
     r = kept(function(t, whole) t["..."] = nl.add(t, whole, {mask = p(64):lt(32)}) end)
     assert.same({510, 7}, {r:get(31, 7), r:get(32, 0)})
+  end)
+
+  it("is stored and assigned in its box, whatever axes of size 1 there are", function()
+    local out = nki.jit(function(a)
+      local out = nl.ndarray(a.shape, a.dtype, {buffer = nl.shared_hbm})
+      nl.store(out, nl.full(a.shape, 7, a.dtype))
+      nl.store(out, nl.load(a[{p(64), f(8)}], {mask = p(64):lt(32) & f(8):lt(7)}))
+      out[":, 7"] = nl.load(a[{p(64), f(1)}], {mask = p(64):ge(32)})
+      return out
+    end, {platform_target = "trn2", func_name = "k"})(x)
+    assert.same({254, 7, 7, 256}, {out:get(31, 6), out:get(31, 7), out:get(32, 6), out:get(32, 7)})
+    fails("err_store_dst_shape_smaller_than_other_shape", "dst has 256", function(t)
+      t["0:32"] = nl.copy(t, {mask = p(64):lt(32)})
+    end)
   end)
 
   it("that holds nothing is filled by any write", function()

@@ -1,4 +1,5 @@
 /* main.c -- room cli: the program. The first word decides: a command, or what lua would do. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ static int dispatch(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "--version") == 0) return run_command(CMD_version, &(Options){.memory = NULL});
   if (command < 0) return lua_main(argc, argv);
   if (command == CMD_test) return cmd_test(argc - 2, argv + 2);
+  signal(SIGXFSZ, SIG_IGN); /* a file over the limit of `ulimit -f` is a file that cannot be written */
   int status = options_parse((Command)command, argc - 2, argv + 2, &o);
   if (status == EXIT_OK) status = run_command((Command)command, &o);
   options_free(&o);

@@ -90,7 +90,9 @@ int bind_ranks(const Options *o, const BindTo *to, Bounds *out) {
     nkl_status s = to->kernel ? nkl_bind_words(to->ctx, to->kernel, list, mine, &bind, &out->rank[r])
                               : nkl_bind_program(to->ctx, to->program, list, mine, &bind, &out->rank[r]);
     free(list);
-    if (s != NKL_OK) status = fail_usage(to->ctx);
+    if (s == NKL_OK) continue;
+    status = fail_usage(to->ctx);
+    if (out->n > 1) message("that is among the values of rank %d", r);
   }
   return status;
 }

@@ -1,6 +1,7 @@
 /* nl_move.c -- room lang: load, store, copies, transposes, matmul, selection, assignment to a view. */
 #include <stdio.h>
 
+#include "classic.h"
 #include "nl.h"
 
 static const IrTile *in_hbm(const Call *call, int slot) {
@@ -73,6 +74,7 @@ int nl_store(Call *call) {
     LANG_HERE(L, unsupported_memory, "nl", "store", "value", "sbuf (nl.copy brings it there)",
               lang_describe(L, 2, got, sizeof got));
   if (!nl_same_shape(dst, value.tile)) differ(call, "nl.store", dst, value.tile);
+  if (call->c->partial && lang_tile_at(L, 2) && classic_assign(L, call->c, 1, 2)) return 0;
   dma(call, dst, value.tile);
   return 0;
 }

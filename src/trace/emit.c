@@ -77,7 +77,8 @@ bool tr_wrote_beyond(const Trace *t, const IrTile *tile, const IrTile *box, uint
   const Region *in = box && region_of(t->f, box, &region) ? &region : NULL;
   for (uint32_t k = from; k < t->f->nins; k++) {
     const IrIns *ins = t->f->ins[k];
-    for (uint32_t left = impl(t)->dst[ins->op]; left; left &= left - 1) {
+    uint32_t left = ins->op < OP_count ? impl(t)->dst[ins->op] : 0; /* structure writes no tile */
+    for (; left; left &= left - 1) {
       const IrVal *v = &ins->v[__builtin_ctz(left)];
       if (v->kind == V_TILE && lies_beyond(t, v->u.tile, tile, in)) return true;
       for (uint32_t i = 0; v->kind == V_TILES && i < v->n; i++)
