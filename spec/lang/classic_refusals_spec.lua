@@ -51,7 +51,8 @@ describe("index expressions", function()
   it("never wrap", function()
     for _, make in ipairs {function() return p(4) * (1 << 62) * 4 end, function() return p(4) * (1 << 52) * 4 end,
       function() return p(4) + math.maxinteger + 1 end,
-      function() return nl.arange(math.mininteger, math.maxinteger) end, function() return nl.arange(1 << 30)[":, None"] * (1 << 24) end} do
+      function() return nl.arange(math.mininteger, math.maxinteger) end,
+      function() return nl.arange(1 << 30)[":, None"] * (1 << 24) end} do
       fails("err_index_arithmetic", "its values leave -2^53 .. 2^53", make)
     end
   end)
