@@ -44,6 +44,15 @@ ring[2] float32[1,1] min 8.0 max 8.0 mean 8 values 8.0
     assert.same({0, lines, ""}, {r.code, r.out, r.err})
   end)
 
+  it("refuses a config that hides its collectives", function()
+    assert.equal(0, build.run({"config", at "k.lua", "x=f32[1,2]", "y=f32[1,1]", "-o", at "k.b64"}).code)
+    local edit = "base64 -d '%s' | sed 's/\"has_collectives\":true/\"has_collectives\":false/' | base64 -w0 > '%s'"
+    assert(os.execute(edit:format(at "k.b64", at "lie.b64")))
+    local r = build.run(command("exec", at "lie.b64", "--ranks=3"))
+    assert.equal(1, r.code)
+    assert.matches("'has_collectives' is not what the program in serialize_ir_string says", r.err, 1, true)
+  end)
+
   it("runs a config alike", function()
     local c = build.run {"config", at "k.lua", "x=f32[1,2]", "y=f32[1,1]", "-o", at "k.b64"}
     assert.equal(0, c.code, c.err)

@@ -94,8 +94,6 @@ static void faults_are_named(void **state) {
           "backend_config: 'constant_values' is not what the program in serialize_ir_string says");
   refused("\"name\":\"f\"", "\"name\":\"g\"",
           "backend_config: 'constant_values' is not what the program in serialize_ir_string says");
-  refused("\"has_collectives\":false", "\"has_collectives\":true",
-          "backend_config: 'has_collectives' is not what the program in serialize_ir_string says");
   refused("\"opts\":{\"a\":1", "\"opts\":{\"a\":2",
           "backend_config: 'opts' is not what the program in serialize_ir_string says");
   refused("\"opts\":{\"a\":1,\"b\":\"x\"}", "\"opts\":{}",

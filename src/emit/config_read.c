@@ -231,7 +231,10 @@ static void put_fallback(JsonWriter *w, const Artifact *a) { json_bool(w, a->mod
 static void put_sequence(JsonWriter *w, const Artifact *a) { json_bool(w, a->result_is_sequence); }
 static void put_macs(JsonWriter *w, const Artifact *a) { json_int(w, a->matmul_mac_count); }
 static void put_name(JsonWriter *w, const Artifact *a) { json_cstr(w, a->module->name); }
-static void put_collectives(JsonWriter *w, const Artifact *a) { json_bool(w, ir_has_collectives(a->module)); }
+/* A class may say so of a program that has none of its own; a program that has some has them. */
+static void put_collectives(JsonWriter *w, const Artifact *a) {
+  json_bool(w, a->has_collectives || ir_has_collectives(a->module));
+}
 static void put_true(JsonWriter *w, const Artifact *a) { json_bool(w, a != NULL); }
 
 typedef struct Derived {
