@@ -13,7 +13,8 @@ static float weights[ROWS * COLS], grad[ROWS * COLS];
 static int check(nkl_ctx *c, nkl_status s) {
   if (s == NKL_OK) return 1;
   const nkl_error *e = nkl_last_error(c);
-  fprintf(stderr, "%s:%d: %s: %s\n", e->file, e->line, e->id, e->message);
+  if (e->line > 0) fprintf(stderr, "%s:%d: ", e->file, e->line);
+  fprintf(stderr, "%s: %s\n", e->id, e->message);
   return 0;
 }
 
@@ -84,8 +85,12 @@ static int train(nkl_ctx *c, const char *script) {
 
 int main(int argc, char **argv) {
   nkl_ctx *c = NULL;
+  if (argc != 2) {
+    fprintf(stderr, "usage: embed_c SCRIPT\n");
+    return EXIT_FAILURE;
+  }
   for (int i = 0; i < ROWS * COLS; i++) weights[i] = (float)i, grad[i] = 2;
-  int ok = argc == 2 && check(c, nkl_open(&c, NULL)) && train(c, argv[1]);
+  int ok = check(c, nkl_open(&c, NULL)) && train(c, argv[1]);
   nkl_close(c);
   if (ok)
     printf("weights %.1f %.1f ... %.1f\n", (double)weights[0], (double)weights[1], (double)weights[ROWS * COLS - 1]);

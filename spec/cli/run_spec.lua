@@ -252,6 +252,23 @@ describe("nkilua run", function()
     cli.fails(1, {"run", at("add.lua"), "a=f32[2,2]"}, "no value was given for parameter 'b'")
   end)
 
+  it("notes parameters without a value where the error may come from one", function()
+    build.spit(at("optional.lua"), [[
+      local nki, nl = require "nki", require "nki.language"
+      return nki.jit(function(x, y, eps)
+        assert(y or x.shape[0] > 1, "one row")
+        if x.shape[0] == 2 then return nl.store(nil, x) end
+        nl.store(y, nl.load(x) * (eps or 1))
+        return y
+      end)]])
+    local function err(...) return cli.run({"run", at("optional.lua"), ...}).err end
+    assert.is_nil(err("x=f32[1,2]"):find("no value was given", 1, true))
+    assert.is_nil(err("x=f32[4,2]", "y=f32[4,3]"):find("no value was given", 1, true))
+    local missing = err("x=f32[2,2]")
+    assert.matches("parameter 'dst' is required\nnote: no value was given for parameter 'y'", missing, 1, true)
+    assert.matches("no value was given for parameter 'y'", err("x=f32[4,2]"), 1, true)
+  end)
+
   -- A removed entry point, a kernel error that is raised again, a check that fails: never exit 0, never zeros.
   it("never passes a failure by", function()
     build.spit(at("gone.lua"), [[

@@ -34,17 +34,52 @@ describe("the tree", function()
     assert.matches("Copyright %d+ The nkilua authors", licence)
   end)
 
-  it("has a README of at most 80 lines that names every package", function()
-    local readme, missing = tree.read("README.md"), {}
+  it("has a README of at most 80 lines whose packages are those of packages.txt", function()
+    local readme, wanted, named = tree.read("README.md"), {}, {}
     assert.is_true(tree.count(readme) <= 80)
     for name in tree.read("packages.txt"):gmatch("\n%l+ ([^\n]+)") do
-      for choice in name:gmatch("[^|]+") do
-        if not readme:find(choice, 1, true) then
-          missing[#missing + 1] = choice
-        end
+      for choice in name:gmatch("[^|]+") do wanted[#wanted + 1] = choice end
+    end
+    local list = readme:match("\n## Packages\n(.*)\nNever run bare")
+    for sentence in list:gmatch(":%s(.-)[;.]%s") do
+      for name in sentence:gmatch("[%w+.-]+") do
+        if name ~= "or" then named[#named + 1] = name end
+      end
+    end
+    table.sort(wanted)
+    table.sort(named)
+    assert.same(wanted, named)
+  end)
+
+  it("has a README that names every page of docs/ and every command of ./dev and of the program", function()
+    local readme, missing = tree.read("README.md"), {}
+    for _, page in ipairs(tree.files("^docs/[^/]+%.md$")) do
+      if not readme:find("`" .. page .. "`", 1, true) then missing[#missing + 1] = page end
+    end
+    local sources = {
+      ["./dev"] = {tree.read("dev"), "\n#: %./dev (%l+)"},
+      nkilua = {tree.read("src/cli/options.def"), "\nCOMMAND%((%l+),"},
+    }
+    local lists = {
+      ["./dev"] = readme:match("`%./dev help` lists ([%l%s,]+)") .. " demo test setup help",
+      nkilua = readme:match("\n%- The program: (.-)\n%- ") .. " version",
+    }
+    for program, source in pairs(sources) do
+      for word in source[1]:gmatch(source[2]) do
+        if not lists[program]:find("%f[%w]" .. word .. "%f[%W]") then missing[#missing + 1] = program .. " " .. word end
       end
     end
     assert.same({}, missing)
+  end)
+
+  it("has a ./dev whose help lists every command", function()
+    local text, listed, taken = tree.read("dev"), {}, {}
+    for word in text:gmatch("\n#: %./dev (%l+)") do listed[#listed + 1] = word end
+    for word in text:match("\ncase %$command in(\n.-)\nesac"):gmatch("\n  (%l+)[ )]") do taken[#taken + 1] = word end
+    table.sort(listed)
+    table.sort(taken)
+    assert.is_true(#taken > 10)
+    assert.same(taken, listed)
   end)
 
   it("names one version in CMake, in the header and in the cache key", function()

@@ -3,7 +3,9 @@ local lfs = require "lfs"
 
 local tree = {}
 
-local folders = {".ci", "bench", "cmake", "docs", "examples", "fuzz", "include", "kernels", "lua", "spec", "src"}
+local folders = {
+  ".ci", "bench", "bridges", "cmake", "docs", "examples", "fuzz", "include", "kernels", "lua", "spec", "src",
+}
 
 local function walk(folder, found)
   for name in lfs.dir(folder) do

@@ -38,8 +38,11 @@ static int needs_kernel(const Options *o) {
   return o->operand.n > 1 || o->kernel || o->output.n || o->check.n || o->grid || o->ranks;
 }
 
-/* A parameter without a value is nil in the kernel, which seldom says so itself. */
+/* A parameter without a value is nil in the kernel. An error of a nil seldom says whose it is; other errors are not
+   about parameters that were left out. */
 static void note_missing(const Specialized *s, const nkl_request *r) {
+  const nkl_error *e = nkl_last_error(s->ctx);
+  if (!strstr(e->message, "nil") && strcmp(e->id, "err_bind_missing") != 0) return;
   int count = nkl_kernel_param_count(s->kernel);
   for (int i = 0; i < count; i++) {
     const char *name = nkl_kernel_param_name(s->kernel, i);
