@@ -61,9 +61,6 @@ nkl_tensor *api_tensor(Alloc alloc, SimTensor *t);
 /* Description -> shape and dtype; why is "" or what is wrong. */
 bool api_tensor_shape(const nkl_tensor_desc *d, SimTensor *out, const char **why);
 
-/* Arguments of a request; all memory is in the arena. */
-bool api_args(nkl_ctx *c, const nkl_request *r, Arena *a, HostCall *out);
-
 typedef struct ApiRun {
   const Artifact *artifact;
   SimTensor *operands;        /* lent */

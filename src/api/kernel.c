@@ -143,7 +143,8 @@ static bool argument(nkl_ctx *c, Arena *a, const nkl_arg *arg, size_t i, FwArg *
   return who ? tensor_argument(c, arg, who, out) : DIAG0(&c->diag, nomem);
 }
 
-bool api_args(nkl_ctx *c, const nkl_request *r, Arena *a, HostCall *out) {
+/* Arguments of a request; all memory is in the arena. */
+static bool api_args(nkl_ctx *c, const nkl_request *r, Arena *a, HostCall *out) {
   FwArg *args = arena_newn(a, FwArg, r->nargs);
   KernelOpt *opts = arena_newn(a, KernelOpt, r->nopts);
   if (!args || !opts) return DIAG0(&c->diag, nomem);

@@ -8,7 +8,7 @@
 
 #define HEADER_MAX (100 * 1000 * 1000)
 
-int64_t safetensors_itemsize(const char *dtype) {
+static int64_t safetensors_itemsize(const char *dtype) {
   static const struct {
     const char *name;
     int bytes;

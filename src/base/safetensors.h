@@ -18,6 +18,4 @@ typedef struct SafeTensor {
 bool safetensors_parse(Arena *a, const FileIn *in, SafeTensor **out, uint32_t *count, Diag *d);
 /* Appends a file: header padded to 8 bytes, tensors in the order given. */
 void safetensors_write(Text *out, const SafeTensor *tensors, uint32_t count);
-/* Bytes of one element of a dtype name, 0 when unknown. */
-int64_t safetensors_itemsize(const char *dtype);
 #endif

@@ -28,9 +28,8 @@ typedef struct Options {
   void *memory; /* what the lists lie in */
 } Options;
 
-/* options.c. Both print what is wrong and return EXIT_USAGE, or EXIT_OK. */
+/* options.c. Prints what is wrong and returns EXIT_USAGE, or EXIT_OK. */
 int options_parse(Command command, int argc, char **argv, Options *out);
-int options_check(Command command, const Options *o); /* values that need no context: tolerances, colour ... */
 void options_free(Options *o);
 int command_find(const char *name); /* Command, or -1 */
 const char *command_nearest(const char *name);
@@ -45,7 +44,6 @@ int option_grid(const char *text, int64_t grid[NKL_MAX_RANK]);
 
 /* message.c: everything that is not a result goes to standard error. */
 void message_color(const char *when); /* "auto", "always", "never"; NULL: auto */
-int message_colored(void);
 void message(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void print_error(const nkl_error *e, const char *prefix); /* message, notes, traceback */
 int fail(nkl_ctx *c);           /* prints the last error; its exit status for failures of a script or a kernel */

@@ -22,7 +22,7 @@ static int decide(const char *when) {
 
 void message_color(const char *when) { colored = decide(when); }
 
-int message_colored(void) {
+static int message_colored(void) {
   if (colored < 0) message_color(NULL);
   return colored;
 }

@@ -201,34 +201,6 @@ static int make_room(Options *o, int argc) {
   return 1;
 }
 
-int options_parse(Command command, int argc, char **argv, Options *out) {
-  Parsing p = {.command = command, .argc = argc, .argv = argv, .out = out};
-  name_options();
-  memset(out, 0, sizeof *out);
-  if (!make_room(out, argc)) {
-    message("out of memory");
-    return EXIT_FAILED;
-  }
-  int only_operands = 0;
-  for (; p.at < argc; p.at++) {
-    const char *word = argv[p.at];
-    int status = EXIT_OK;
-    if (only_operands || !is_option(word)) {
-      out->operand.item[out->operand.n++] = word;
-    } else if (strcmp(word, "--") == 0) {
-      only_operands = 1;
-    } else if (strcmp(word, "--help") == 0) {
-      usage_command(command);
-      return -1;
-    } else {
-      status = word[1] == '-' ? long_option(&p, word) : short_option(&p, word);
-    }
-    if (status != EXIT_OK) return status;
-  }
-  int status = check_count(&p);
-  return status != EXIT_OK ? status : options_check(command, out);
-}
-
 void options_free(Options *o) { free(o->memory); }
 
 /* ---- values of options --------------------------------------------------------------------------------------- */
@@ -304,7 +276,8 @@ static int check_counts(Command command, const Options *o) {
   return EXIT_OK;
 }
 
-int options_check(Command command, const Options *o) {
+/* Values that need no context: tolerances, colour ... */
+static int options_check(Command command, const Options *o) {
   int64_t grid[NKL_MAX_RANK];
   const char *tolerance = "it must be a number of at least 0";
   if (o->color && !one_of(o->color, "auto always never"))
@@ -327,6 +300,34 @@ int options_check(Command command, const Options *o) {
                  "it is ops, errors, dtypes, targets, language, stub.nki, stub.language, stub.isa or stub.collectives");
   int status = check_counts(command, o);
   return status == EXIT_OK ? check_dry_run(o) : status;
+}
+
+int options_parse(Command command, int argc, char **argv, Options *out) {
+  Parsing p = {.command = command, .argc = argc, .argv = argv, .out = out};
+  name_options();
+  memset(out, 0, sizeof *out);
+  if (!make_room(out, argc)) {
+    message("out of memory");
+    return EXIT_FAILED;
+  }
+  int only_operands = 0;
+  for (; p.at < argc; p.at++) {
+    const char *word = argv[p.at];
+    int status = EXIT_OK;
+    if (only_operands || !is_option(word)) {
+      out->operand.item[out->operand.n++] = word;
+    } else if (strcmp(word, "--") == 0) {
+      only_operands = 1;
+    } else if (strcmp(word, "--help") == 0) {
+      usage_command(command);
+      return -1;
+    } else {
+      status = word[1] == '-' ? long_option(&p, word) : short_option(&p, word);
+    }
+    if (status != EXIT_OK) return status;
+  }
+  int status = check_count(&p);
+  return status != EXIT_OK ? status : options_check(command, out);
 }
 
 /* ---- usage --------------------------------------------------------------------------------------------------- */

@@ -127,7 +127,6 @@ static const char *const op_name_list[] = {
 #define OP(name, ...) #name,
 #include "ops.def"
     NULL};
-const char *const *op_names(void) { return op_name_list; }
 
 Op op_parse(const char *name, size_t n) {
   int i = name_index(op_name_list, name, n);
@@ -140,19 +139,12 @@ int op_param(const OpInfo *op, const char *name, size_t n) {
   return -1;
 }
 
-static const char *const rule_names[] = {
-    "none",
-#define RULE(name, doc) #name,
-#include "rules.def"
-#undef RULE
-};
 static const char *const rule_docs[] = {
     "",
 #define RULE(name, doc) doc,
 #include "rules.def"
 #undef RULE
 };
-const char *rule_name(Rule r) { return rule_names[r]; }
 const char *rule_doc(Rule r) { return rule_docs[r]; }
 
 int op_public(const OpInfo *op) { return op->nparams - (op->nparams && op->params[op->nparams - 1].role == RESULT); }

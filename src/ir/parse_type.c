@@ -30,7 +30,7 @@ static bool element_type(Tx *x, int *out) {
   return tx_expected(x, "a type (index, i1, i8 ... ui32, f16, bf16, f32, tf32, f8E4M3, f8E5M2, f8E4M3FN, memref<...>)");
 }
 
-bool tx_type_equal(const TxType *a, const TxType *b) {
+static bool tx_type_equal(const TxType *a, const TxType *b) {
   if (a->kind != b->kind || a->elt != b->elt) return false;
   if (a->kind == TY_ELT) return true;
   if (a->kind == TY_MEMREF && a->space != b->space) return false;

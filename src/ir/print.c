@@ -74,7 +74,7 @@ static void print_views(Print *p, uint32_t base) {
   }
 }
 
-void pr_buffer(Print *p, const IrBuf *b, uint32_t loc) {
+static void pr_buffer(Print *p, const IrBuf *b, uint32_t loc) {
   print_definition(p, b, b->kind == BUF_CONST ? "nki.const" : "nki.alloc", loc);
   print_views(p, b->id);
 }

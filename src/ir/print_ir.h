@@ -55,7 +55,6 @@ void pr_constant_ref(Print *p, int64_t v); /* %c<v> */
 void pr_index_ref(Print *p, uint32_t idx); /* %i<number> */
 void pr_list(Print *p, const int64_t *v, uint32_t n);
 
-void pr_spell_buffers(Print *p);                        /* fills p->buf */
-void pr_buffer(Print *p, const IrBuf *b, uint32_t loc); /* nki.alloc, nki.const or nki.view, then the views of it */
-void pr_ins(Print *p, const IrIns *ins);                /* a row of ops.def */
+void pr_spell_buffers(Print *p);         /* fills p->buf */
+void pr_ins(Print *p, const IrIns *ins); /* a row of ops.def */
 #endif

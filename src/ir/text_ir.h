@@ -71,7 +71,6 @@ typedef struct TxType {
   int64_t shape[IR_MAX_RANK];
   int64_t count;
 } TxType;
-bool tx_type_equal(const TxType *a, const TxType *b);
 
 typedef enum TxAttrKind {
   AT_INT,

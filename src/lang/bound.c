@@ -50,7 +50,7 @@ void bound_push(lua_State *L, const KernelCore *core, int first) {
   lua_setmetatable(L, -2);
 }
 
-bool bound_is(lua_State *L, int i) {
+static bool bound_is(lua_State *L, int i) {
   if (lua_type(L, i) != LUA_TTABLE || !lua_getmetatable(L, i)) return false;
   luaL_getmetatable(L, metatable);
   bool same = lua_rawequal(L, -1, -2);

@@ -122,7 +122,6 @@ void lang_add_enum(lua_State *L, LangCtx *c, EnumType t, const char *module); /*
 void lang_push_op(lua_State *L, LangCtx *c, const char *name,
                   int call); /* nl operator or activation; call: row of nl.def or -1 */
 void lang_push_enum(lua_State *L, LangCtx *c, EnumType t, int value, const char *module);
-void lang_push_dtype(lua_State *L, DType d);
 /* Makes the table at -1 the contents of a strict, read-only proxy named so ("nl"), and leaves the proxy instead. */
 void lang_strict(lua_State *L, const char *name);
 /* half.c: the value that an embedded Lua file returns ("nki.slice"), loaded once per state. args: values on top passed

@@ -293,7 +293,7 @@ int class_push_cache(lua_State *L, const LKernel *k) {
   return 1;
 }
 
-void class_open(lua_State *L, LangCtx *c) {
+static void class_open(lua_State *L, LangCtx *c) {
   static const luaL_Reg functions[] = {{"key", l_key},
                                        {"base", l_base},
                                        {"measure", measure_runs},

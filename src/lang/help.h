@@ -25,5 +25,4 @@ bool help_topic(const char *topic, Text *out, Diag *d);
 void help_op_text(Op op, Text *out);
 void help_ops_markdown(Text *out);
 void help_ops_json(Text *out);
-void help_signature(Op op, Text *out); /* nisa.tensor_copy(dst, src, engine = unknown) */
 #endif

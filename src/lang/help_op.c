@@ -139,7 +139,7 @@ static void domain_text(const OpInfo *op, const IrParam *p, Text *out) {
     text_printf(out, "%sgen%d or later", out->len && out->data[out->len - 1] != ' ' ? "; " : "", (int)p->gen);
 }
 
-void help_signature(Op op, Text *out) {
+static void help_signature(Op op, Text *out) {
   const OpInfo *info = &op_info[op];
   text_printf(out, "%s(", info->full);
   for (int i = 0; i < op_public(info); i++) {

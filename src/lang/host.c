@@ -7,7 +7,7 @@
 
 /* ---- memory -------------------------------------------------------------------------------------------------- */
 
-void *host_realloc(void *ud, void *p, size_t osize, size_t nsize) {
+static void *host_realloc(void *ud, void *p, size_t osize, size_t nsize) {
   HostMem *m = ud;
   if (!p) osize = 0; /* then it says what is being made */
   if (nsize > osize && m->limit && m->used + (nsize - osize) > m->limit) {

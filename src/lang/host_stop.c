@@ -17,7 +17,7 @@ static void stop(lua_State *L, lua_Debug *ar) {
   lang_raise(L, &c->diag);
 }
 
-void host_arm(lua_State *L) { lua_sethook(L, stop, LUA_MASKCOUNT, 1); }
+static void host_arm(lua_State *L) { lua_sethook(L, stop, LUA_MASKCOUNT, 1); }
 
 void host_interrupt(Host *h) {
   atomic_store(&h->c->interrupt, 1);

@@ -26,8 +26,6 @@ struct Host {
 
 /* Runs f(L) with arg as its one argument (a light userdata), in protected mode; its results are dropped. */
 bool host_protect(Host *h, lua_CFunction f, void *arg, Diag *d);
-void *host_realloc(void *ud, void *p, size_t osize, size_t nsize);
-void host_arm(lua_State *L);
 void host_open_coroutines(lua_State *L, Host *h);
 /* The message of a Lua error value that is a string: position, first line, further lines. */
 void host_string_diag(const char *s, ErrId id, Diag *d);

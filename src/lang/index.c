@@ -5,8 +5,6 @@
 
 const char LANG_INDEX[] = "NkiIndex";
 
-LIndex *lang_to_index(lua_State *L, int i) { return lang_index_at(L, i); }
-
 const LIndex *lang_live_index(lua_State *L, LangCtx *c, const LIndex *v, const char *func, const char *param) {
   if (!c->trace || c->trace->serial != v->trace_serial) LANG_HERE(L, index_stale, func, param);
   return v;

@@ -103,12 +103,10 @@ void class_bind(KernelCall *call);                                       /* bind
 void class_pipeline(KernelCall *call, FwPipeline *p);                    /* pipeline.c: callbacks of overridden steps */
 void class_push_result(KernelCall *call, const Artifact *a);             /* what assemble_result made of it */
 int class_push_cache(lua_State *L, const LKernel *k);
-void class_open(lua_State *L, LangCtx *c); /* pushes the table of primitives */
-void class_late(lua_State *L);             /* the strict module at -1 finds what Lua defines */
+void class_late(lua_State *L); /* the strict module at -1 finds what Lua defines */
 /* bound.c: BoundArguments {names = {...}, arguments = {...}} */
 void bound_push(lua_State *L, const KernelCore *core, int first);
 void bound_spread(lua_State *L, const KernelCore *core, int i, const char *who); /* pushes one value per parameter */
-bool bound_is(lua_State *L, int i);
 /* traced.c: a finished trace as Lua sees it */
 typedef struct LTraced {
   IrModule *m;
@@ -120,7 +118,6 @@ LTraced *traced_check(lua_State *L, int i, const char *func);
 LTraced *traced_test(lua_State *L, int i);
 void traced_push_returns(lua_State *L, const IrModule *m);
 void traced_push_aliases(lua_State *L, const IrModule *m);
-void traced_open(lua_State *L);
 
 /* kernel_call.c: binds and classifies; args: room for KERNEL_FAST_ARGS. begin_bound: the values of the BoundArguments
  * at 2. */

@@ -59,9 +59,6 @@ typedef struct LangCtx {
   Target host_target;
 } LangCtx;
 LangCtx *lang_ctx(lua_State *L);
-/* The open session, its loc and iter set; where there is none, raises err_nki_api_outside_of_nki_kernel with the name
-   of the calling function. */
-Trace *lang_trace(lua_State *L);
 
 /* ---- userdata ---------------------------------------------------------------------------------------------------- */
 /* User value 1: the session's name table, so that an error can name tile, kernel and line after the trace. */
@@ -122,7 +119,6 @@ extern const char LANG_TILE[], LANG_INDEX[], LANG_TOKEN[], LANG_ARRAY[], LANG_DE
 /* NULL when the value is something else. Tile and token tests compare metatable pointers kept in LangCtx-owned upvalues
    or registry. */
 LTile *lang_to_tile(lua_State *L, int i);
-LIndex *lang_to_index(lua_State *L, int i);
 LToken *lang_to_token(lua_State *L, int i);
 LArray *lang_to_array(lua_State *L, int i);
 LDecl *lang_to_decl(lua_State *L, int i);
@@ -154,8 +150,6 @@ int lang_raise(lua_State *L, Diag *d);
 #define LANG_FAIL(L, id, ...) (DIAG(&lang_ctx(L)->diag, id, __VA_ARGS__), lang_raise((L), &lang_ctx(L)->diag))
 /* The error value at i -> Diag (our object keeps id, file, line; any other value becomes ERR_lua with its text). */
 void lang_to_diag(lua_State *L, int i, Diag *d);
-/* Where the running Lua code is: fills t->loc and t->iter (innermost user frame, calls up to the kernel function). */
-void lang_locate(lua_State *L, Trace *t);
 /* lang_raise for a fault of the running call: the Diag also gets the line, call chain and iterations. LANG_HERE fills
    ctx->diag and raises. */
 int lang_raise_here(lua_State *L, Diag *d);

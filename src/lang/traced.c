@@ -4,6 +4,8 @@
 
 static const char metatable[] = "nki.traced";
 
+static void traced_open(lua_State *L);
+
 LTraced *traced_push(lua_State *L, IrModule *m) {
   LTraced *t = lua_newuserdatauv(L, sizeof *t, 2); /* user values: the kernel, its BoundArguments */
   *t = (LTraced){.m = NULL};
@@ -89,7 +91,7 @@ static int l_tostring(lua_State *L) {
   return 1;
 }
 
-void traced_open(lua_State *L) {
+static void traced_open(lua_State *L) {
   static const luaL_Reg meta[] = {{"__index", l_index}, {"__gc", l_gc}, {"__tostring", l_tostring}, {NULL, NULL}};
   if (luaL_newmetatable(L, metatable)) luaL_setfuncs(L, meta, 0);
 }

@@ -106,11 +106,6 @@ static const char *file_name(LangCtx *c, struct Where *w, const char *source) {
   return w->file[at].name;
 }
 
-void lang_locate(lua_State *L, Trace *t) {
-  LangCtx *c = lang_ctx(L);
-  lang_locate_fast(L, c, t);
-}
-
 void lang_locate_fast(lua_State *L, LangCtx *c, Trace *t) {
   struct Where *w = cache(L, c);
   bool same;
@@ -138,18 +133,6 @@ Trace *lang_need_trace(lua_State *L, LangCtx *c, const char *func) {
   if (c->trace) return c->trace;
   LANG_HERE(L, nki_api_outside_of_nki_kernel, func);
   return NULL;
-}
-
-Trace *lang_trace(lua_State *L) {
-  LangCtx *c = lang_ctx(L);
-  if (!c->trace) {
-    lua_Debug ar;
-    memset(&ar, 0, sizeof ar);
-    if (lua_getstack(L, 0, &ar)) lua_getinfo(L, "n", &ar);
-    lang_need_trace(L, c, ar.name ? ar.name : "this function");
-  }
-  lang_locate_fast(L, c, c->trace);
-  return c->trace;
 }
 
 int lang_raise_here(lua_State *L, Diag *d) {

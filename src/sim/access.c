@@ -234,7 +234,7 @@ bool acc_dst(Sim *s, const IrTile *t, Acc *a) {
 }
 
 /* ---- overlap ----------------------------------------------------------------------------------------------------- */
-bool acc_same(const Acc *a, const Acc *b) {
+static bool acc_same(const Acc *a, const Acc *b) {
   if (a->p != b->p || a->dt != b->dt || a->parts != b->parts || a->free != b->free || a->nf != b->nf) return false;
   if (a->parts > 1 && a->pstride != b->pstride) return false;
   for (int k = 0; k < a->nf; k++)

@@ -20,7 +20,8 @@ bool accum_begin(Sim *s, const Accum *a) {
   return true;
 }
 
-void accum_fold(Sim *s, const Accum *a) {
+/* register = register op part */
+static void accum_fold(Sim *s, const Accum *a) {
   Lanes *lanes = accum_lanes(s, a);
   for (int64_t p = 0; p < a->parts && accum_adds(a->cmd); p++) {
     float *reg = &lanes->v[a->lane + p];
@@ -28,7 +29,8 @@ void accum_fold(Sim *s, const Accum *a) {
   }
 }
 
-bool accum_read(Sim *s, const Accum *a, const IrVal *res) {
+/* Into the (P,1) tile, if there is one. */
+static bool accum_read(Sim *s, const Accum *a, const IrVal *res) {
   if (res->kind != V_TILE) return true;
   Lanes *lanes = accum_lanes(s, a);
   float out[LANES];

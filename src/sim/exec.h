@@ -150,7 +150,6 @@ int64_t acc_started(const Acc *a); /* PSUM: how many a matmul wrote last */
 void acc_start(const Acc *a);      /* PSUM: a matmul wrote it */
 /* Reads precede writes: a source that dst overlaps is copied away first, unless both are the same view and in_place. */
 bool acc_guard(Sim *s, int slot, Acc *src, const Acc *dst, bool in_place);
-bool acc_same(const Acc *a, const Acc *b);
 static inline int64_t acc_count(const Acc *a) { return a->parts * a->free; }
 static inline bool acc_row_run(const Acc *a) { return a->nf == 0 || (a->nf == 1 && a->f[0].stride == 1); }
 /* All elements are one run. */
@@ -297,10 +296,8 @@ typedef struct Accum { /* what one instruction does with them */
 } Accum;
 static inline bool accum_adds(int cmd) { return cmd != reduce_cmd_idle && cmd != reduce_cmd_reset; }
 Lanes *accum_lanes(Sim *s, const Accum *a);
-bool accum_begin(Sim *s, const Accum *a);                  /* reset, load, or go on with what is there */
-void accum_fold(Sim *s, const Accum *a);                   /* register = register op part */
-bool accum_read(Sim *s, const Accum *a, const IrVal *res); /* into the (P,1) tile, if there is one */
-bool accum_run(Sim *s, const Accum *a, const IrVal *res);  /* the three */
+bool accum_begin(Sim *s, const Accum *a);                 /* reset, load, or go on with what is there */
+bool accum_run(Sim *s, const Accum *a, const IrVal *res); /* the three */
 
 /* ---- report.c ---------------------------------------------------------------------------------------------------- */
 enum { SAY_UNWRITTEN = 1, SAY_RANGE = 2, SAY_PSUM = 4, SAY_LANE = 8, SAY_HINT = 16, SAY_OVERLAP = 32 };

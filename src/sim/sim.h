@@ -96,5 +96,4 @@ typedef struct SimRanks {
   SimTensor *outputs;
 } SimRanks;
 bool sim_run_ranks(const IrModule *m, const SimRanks *ranks, const SimOptions *opt, Diag *d);
-const char *sim_isa(void); /* "avx512", "avx2", "generic": what the row kernels run on */
 #endif

@@ -5,8 +5,6 @@
 #include "exec.h"
 #include "world.h"
 
-const char *sim_isa(void) { return vm_isa(); }
-
 static bool step(Sim *s, const IrIns *ins) {
   switch (ins->op) {
 #define P(...)
