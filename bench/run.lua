@@ -135,13 +135,21 @@ bench("matmul 1024^3 f32", 1e6,
   printed(bin .. "/bench_peer sgemm"), "dnnl_sgemm on the tiles", "<= 1.25 x")
 bench("matmul 1024^3 f32", 1e6, lines[#lines].ours, numpy "matmul", "NumPy", "")
 
-local wanted = {}
-for i = 1, #arg do wanted[i] = arg[i] end
+local function named(line, word) return line.name:find(word, 1, true) end
 local function chosen(line)
-  for _, word in ipairs(wanted) do
-    if line.name:find(word, 1, true) then return true end
+  for _, word in ipairs(arg) do
+    if named(line, word) then return true end
   end
-  return #wanted == 0
+  return #arg == 0
+end
+
+for _, word in ipairs(arg) do
+  local known, names = false, {}
+  for i, line in ipairs(lines) do known, names[i] = known or named(line, word), line.name end
+  if not known then
+    io.stderr:write(("run.lua: no line is called '%s'; there are\n  %s\n"):format(word, table.concat(names, "\n  ")))
+    os.exit(2)
+  end
 end
 
 for _ = 1, ROUNDS do

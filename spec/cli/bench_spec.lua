@@ -95,3 +95,12 @@ describe("nkilua bench", function()
     cli.fails(2, {"bench"}, "usage: nkilua bench FILE")
   end)
 end)
+
+describe("bench/run.lua", function()
+  it("refuses a name that no line has", function()
+    local r = build.run {"bench/run.lua", "matmul", "mathmul", env = "NEURON_PLATFORM_TARGET_OVERRIDE=trn2"}
+    assert.equal(2, r.code)
+    assert.equal("", r.out)
+    assert.matches("^run.lua: no line is called 'mathmul'; there are\n  trace, positional\n", r.err)
+  end)
+end)

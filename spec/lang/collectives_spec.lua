@@ -1,44 +1,15 @@
 -- nki.collectives: the module, groups of ranks, and what runs on four ranks compute.
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 local ncc = require "nki.collectives"
-local nd = require "nki.ndarray"
-local testing = require "nki.testing"
 local build = require "spec.support.build"
 local raises = require "spec.support.raises"
+local worlds = require "spec.support.ranks"
 local trip = require "spec.support.trip"
 
-local RANKS = 4
 local two_groups = ncc.ReplicaGroup {{0, 3}, {2, 1}}
 
-local function jit(f, options)
-  options = options or {}
-  options.platform_target = options.platform_target or "trn1"
-  options.func_name = "k"
-  return nki.jit(f, options)
-end
-
-local function shared(shape, dtype) return nl.ndarray(shape, dtype or nl.float32, {buffer = nl.shared_hbm}) end
-
-local function by_rank(shape, seed)
-  local list = {}
-  for r = 1, RANKS do
-    list[r] = nd.random.normal(shape, {seed = 10 * (seed or 1) + r})
-  end
-  return list
-end
-
-local function same(got, want) testing.assert_allclose(got, want, {rtol = 0, atol = 0, equal_nan = true}) end
-
--- A kernel x -> out of the shape given, made by the call.
-local function one_call(shape, call)
-  return jit(function(x)
-    local out = shared(shape, x.dtype)
-    call(x, out)
-    return out
-  end)
-end
-
-local all_sum = one_call({3, 5}, function(x, out) ncc.all_reduce({x}, {out}, {{0, 1, 2, 3}}, nl.add) end)
+local RANKS, jit, shared, by_rank = worlds.RANKS, worlds.jit, worlds.shared, worlds.by_rank
+local same, one_call, all_sum = worlds.same, worlds.one_call, worlds.all_sum
 
 describe("nki.collectives", function()
   it("has its twelve names and no others", function()
