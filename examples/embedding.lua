@@ -1,5 +1,5 @@
 -- Embedding look-up: out[i] = table[idx[i]], rows gathered by indirect DMA, 128 indices at a time.
---   nkilua run examples/embedding.lua 'table=bf16[1000,64]:normal(10)' idx=idx.npy
+--   nkilua run examples/embedding.lua 'table=bf16[1000,64]:normal(10)' 'idx=i32[200,1]:iota'
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 
 return nki.jit(function(table, idx)

@@ -1,6 +1,6 @@
 -- Layer normalisation of rows with gamma and beta rows; moments come from bn_stats, in chunks of at most 512,
 -- and bn_aggr.
---   nkilua run examples/layernorm.lua x=f32[200,1200]:normal gamma=f32[1,1200]:normal beta=f32[1,1200]:normal
+--   nkilua run examples/layernorm.lua 'x=f32[200,1200]' 'gamma=f32[1,1200]' 'beta=f32[1,1200]'
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 
 return nki.jit(function(x, gamma, beta, eps)

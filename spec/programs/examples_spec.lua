@@ -1,9 +1,10 @@
 -- The examples, each on its oracle's inputs (unequal sizes, partial last tiles): in this process, and through the
--- program, where
--- `run` and `config | exec` must write the same bytes.
+-- program, where `run` and `config | exec` must write the same bytes.
 local nki, nd = require "nki", require "nki.ndarray"
 local testing = require "nki.testing"
 local build = require "spec.support.build"
+local cli = require "spec.cli.support"
+local tree = require "spec.support.tree"
 local trip = require "spec.support.trip"
 
 local DATA = "spec/oracles/data/"
@@ -191,5 +192,27 @@ describe("examples/dynamic_sum.lua", function()
       testing.assert_equal(k(x, nd.array({{n}}, "int32")), want)
     end
     assert.equal(1, k:cache_info().entries)
+  end)
+end)
+
+describe("the commands at the head of the examples", function()
+  local seen = {}
+  for _, path in ipairs(tree.files "^examples/[^/]+%.lua$") do
+    for command in tree.read(path):gmatch "%-%-   nkilua (run [^\n]*)" do
+      seen[#seen + 1] = path
+      it("run: nkilua " .. command, function()
+        assert.truthy(command:find(path, 1, true))
+        local r = build.shell(("NEURON_PLATFORM_TARGET_OVERRIDE=trn2 %s %s"):format(build.quote(cli.program), command))
+        assert.equal(0, r.code, r.err)
+        assert.equal("", r.err)
+      end)
+    end
+  end
+
+  it("are in each of them", function()
+    for _, path in ipairs(tree.files "^examples/[^/]+%.lua$") do
+      assert.truthy(tree.read(path):find("nkilua run", 1, true), path)
+    end
+    assert.is_true(#seen > 10)
   end)
 end)
