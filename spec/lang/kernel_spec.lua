@@ -116,6 +116,17 @@ describe("an error object", function()
     assert.is_nil(e.nonsense)
   end)
 
+  it("has the lines of the kernel as traceback in the body, and Lua's own once it leaves it", function()
+    local inside
+    local k = nki.jit(function(a)
+      inside = select(2, pcall(nl.load, a, {dtyp = 1}))
+      nl.load(a, {dtyp = 1})
+    end, {platform_target = "trn1"})
+    local outside = select(2, pcall(k.specialize, k, nki.decl({128, 4}, nl.float32)))
+    assert.matches("^kernel_spec.lua:%d+", inside.traceback)
+    assert.matches("^stack traceback:", outside.traceback)
+  end)
+
   it("names the line of the kernel, then its callers", function()
     local function helper(input)
       nl.load(input, {nonsense = 1})

@@ -256,6 +256,7 @@ int drive_on_error(lua_State *L) {
   const char *s = lua_tolstring(L, -1, &n);
   text_clear(&c->traceback);
   text_add(&c->traceback, s, n);
+  if (lang_is_error(L, 1)) lua_setfield(L, 1, "traceback");
   lua_settop(L, 1);
   return 1;
 }

@@ -148,6 +148,7 @@ void lang_push_tuple(lua_State *L, int n);
 int lang_raise(lua_State *L, Diag *d);
 /* Fills ctx->diag and raises. */
 #define LANG_FAIL(L, id, ...) (DIAG(&lang_ctx(L)->diag, id, __VA_ARGS__), lang_raise((L), &lang_ctx(L)->diag))
+bool lang_is_error(lua_State *L, int i); /* one of our error objects */
 /* The error value at i -> Diag (our object keeps id, file, line; any other value becomes ERR_lua with its text). */
 void lang_to_diag(lua_State *L, int i, Diag *d);
 /* lang_raise for a fault of the running call: the Diag also gets the line, call chain and iterations. LANG_HERE fills

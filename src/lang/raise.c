@@ -43,8 +43,15 @@ int lang_raise(lua_State *L, Diag *d) {
   lua_setfield(L, -2, "line");
   set_string(L, "notes", text_str(&d->notes), d->notes.len);
   set_string(L, "where", text_str(&d->where), d->where.len);
-  luaL_traceback(L, L, NULL, 0);
-  lua_setfield(L, -2, "traceback");
+  /* Lua's own costs far more than the rest. A kernel's body has the chain of lines already, and may be one that tries
+     thousands of calls under pcall; an error that leaves the body gets Lua's in drive_on_error. */
+  const Drive *drive = lang_ctx(L)->drive;
+  if (drive && drive->L == L && d->where.len) {
+    set_string(L, "traceback", text_str(&d->where), d->where.len);
+  } else {
+    luaL_traceback(L, L, NULL, 0);
+    lua_setfield(L, -2, "traceback");
+  }
   luaL_setmetatable(L, LANG_ERROR);
   diag_clear(d);
   return lua_error(L);
@@ -52,7 +59,7 @@ int lang_raise(lua_State *L, Diag *d) {
 
 /* ---- the object as text ------------------------------------------------------------------------------------------ */
 
-static bool is_error(lua_State *L, int i) {
+bool lang_is_error(lua_State *L, int i) {
   if (lua_type(L, i) != LUA_TTABLE || !lua_getmetatable(L, i)) return false;
   const void *mt = lua_topointer(L, -1);
   lua_pop(L, 1);
@@ -115,7 +122,7 @@ static int l_tostring(lua_State *L) {
 }
 
 static void push_operand(lua_State *L, int i) {
-  if (is_error(L, i)) {
+  if (lang_is_error(L, i)) {
     push_text(L, i);
   } else {
     luaL_tolstring(L, i, NULL);
@@ -138,7 +145,7 @@ static int l_len(lua_State *L) {
 /* e:find(...): the string function with the object's text as its first argument. */
 static int l_method(lua_State *L) {
   int n = lua_gettop(L);
-  if (n > 0 && is_error(L, 1)) {
+  if (n > 0 && lang_is_error(L, 1)) {
     push_text(L, 1);
     lua_replace(L, 1);
   }
@@ -199,7 +206,7 @@ static void from_string(const char *s, Diag *d) {
 void lang_to_diag(lua_State *L, int i, Diag *d) {
   i = lua_absindex(L, i);
   diag_clear(d);
-  if (is_error(L, i)) {
+  if (lang_is_error(L, i)) {
     from_object(L, i, d);
     return;
   }
