@@ -19,32 +19,11 @@ static int teardown(void **state) {
 
 static const float six[] = {1, 2, 3, 4, 5, 6}, ones[] = {1, 1, 1, 1, 1, 1};
 
-static nkl_program *program_of(const char *source, nkl_tensor *const *inputs, size_t n) {
-  nkl_kernel *k = kernel_of(c, source);
-  nkl_program *p;
-  nkl_arg args[4];
-  for (size_t i = 0; i < n; i++) args[i] = tensor_arg(inputs[i]);
-  if (specialize(c, k, args, n, &p) != NKL_OK) fail_msg("%s", nkl_last_error(c)->message);
-  nkl_kernel_release(k);
-  return p;
-}
-
-static nkl_sim sim_of(nkl_tensor *const *inputs, size_t n) {
-  nkl_sim s;
-  nkl_sim_init(&s);
-  s.inputs = inputs;
-  s.ninputs = n;
-  s.warn = s.print = hear;
-  s.warn_ud = &warn;
-  s.print_ud = &out;
-  return s;
-}
-
 static void tensors_are_computed(void **state) {
   (void)state;
   nkl_tensor *in[] = {matrix(c, 2, 3, six), matrix(c, 2, 3, ones)}, *sum;
-  nkl_program *p = program_of(ADD_SCALED, in, 2);
-  nkl_sim s = sim_of(in, 2);
+  nkl_program *p = program_of(c, ADD_SCALED, in, 2);
+  nkl_sim s = sim_of(in, 2, &out, &warn);
   static const float want[] = {2, 3, 4, 5, 6, 7};
   assert_int_equal(nkl_simulate(p, &s, &sum, NULL), NKL_OK);
   assert_memory_equal(floats(sum), want, sizeof want);
@@ -59,13 +38,13 @@ static void wrong_inputs_are_refused(void **state) {
   (void)state;
   nkl_tensor *in[] = {matrix(c, 2, 3, six), matrix(c, 2, 3, ones)}, *flat = matrix(c, 1, 6, six), *sum;
   nkl_tensor *mixed[] = {in[0], flat};
-  nkl_program *p = program_of(ADD_SCALED, in, 2);
+  nkl_program *p = program_of(c, ADD_SCALED, in, 2);
   nkl_error_buf err = NKL_ERROR_BUF_INIT;
-  nkl_sim s = sim_of(in, 1);
+  nkl_sim s = sim_of(in, 1, &out, &warn);
   assert_int_equal(nkl_simulate(p, &s, &sum, &err), NKL_ERR_ARG);
   assert_string_equal(err.error.id, "err_input_count");
   assert_null(sum);
-  s = sim_of(mixed, 2);
+  s = sim_of(mixed, 2, &out, &warn);
   assert_int_equal(nkl_simulate(p, &s, &sum, &err), NKL_ERR_ARG);
   assert_string_equal(err.error.id, "err_input_data");
   assert_non_null(strstr(err.error.message, "'b' is float32[1,6]; it must be float32[2,3]"));
@@ -89,8 +68,8 @@ static void inputs_change_only_when_in_place_is_asked_for(void **state) {
   d.data = mine;
   d.nbytes = sizeof mine;
   assert_int_equal(nkl_tensor_wrap(c, &d, NULL, NULL, &x), NKL_OK);
-  nkl_program *p = program_of(DOUBLE_IN_PLACE, &x, 1);
-  nkl_sim s = sim_of(&x, 1);
+  nkl_program *p = program_of(c, DOUBLE_IN_PLACE, &x, 1);
+  nkl_sim s = sim_of(&x, 1, &out, &warn);
   assert_int_equal(nkl_simulate(p, &s, outputs, NULL), NKL_OK);
   assert_memory_equal(mine, six, sizeof mine);
   assert_memory_equal(floats(outputs[0]), doubled, sizeof doubled);
@@ -119,8 +98,8 @@ static void shared_memory_is_not_updated_in_place(void **state) {
   nkl_tensor *in[] = {matrix(c, 2, 3, six), NULL}, *sum;
   nkl_error_buf err = NKL_ERROR_BUF_INIT;
   in[1] = in[0];
-  nkl_program *p = program_of(source, in, 2);
-  nkl_sim s = sim_of(in, 2);
+  nkl_program *p = program_of(c, source, in, 2);
+  nkl_sim s = sim_of(in, 2, &out, &warn);
   s.in_place = 1;
   assert_int_equal(nkl_simulate(p, &s, &sum, &err), NKL_ERR_ARG);
   assert_string_equal(err.error.id, "err_array_bound_twice");
@@ -148,8 +127,8 @@ static void unwritten_elements_are_reported_or_refused(void **state) {
   (void)state;
   nkl_tensor *x = matrix(c, 2, 3, six), *y;
   nkl_error_buf err = NKL_ERROR_BUF_INIT;
-  nkl_program *p = program_of(HALF_WRITTEN, &x, 1);
-  nkl_sim s = sim_of(&x, 1);
+  nkl_program *p = program_of(c, HALF_WRITTEN, &x, 1);
+  nkl_sim s = sim_of(&x, 1, &out, &warn);
   assert_int_equal(nkl_simulate(p, &s, &y, &err), NKL_OK);
   assert_non_null(strstr(warn.text, "script.lua:6"));
   assert_true(floats(y)[0] == 1 && floats(y)[2] != floats(y)[2]);
@@ -168,10 +147,10 @@ static void handles_outlive_their_context(void **state) {
   (void)state;
   nkl_ctx *first = c;
   nkl_tensor *in[] = {matrix(first, 2, 3, six), matrix(first, 2, 3, ones)}, *sum;
-  nkl_program *p = program_of(ADD_SCALED, in, 2);
+  nkl_program *p = program_of(c, ADD_SCALED, in, 2);
   nkl_close(first);
   c = open_quiet(NULL, NULL); /* for teardown */
-  nkl_sim s = sim_of(in, 2);
+  nkl_sim s = sim_of(in, 2, &out, &warn);
   nkl_buf b;
   assert_int_equal(nkl_simulate(p, &s, &sum, NULL), NKL_OK);
   assert_true(floats(sum)[5] == 7);
@@ -188,8 +167,8 @@ static void an_interrupt_stops_a_simulation(void **state) {
   (void)state;
   nkl_tensor *in[] = {matrix(c, 2, 3, six), matrix(c, 2, 3, ones)}, *sum;
   nkl_error_buf err = NKL_ERROR_BUF_INIT;
-  nkl_program *p = program_of(ADD_SCALED, in, 2);
-  nkl_sim s = sim_of(in, 2);
+  nkl_program *p = program_of(c, ADD_SCALED, in, 2);
+  nkl_sim s = sim_of(in, 2, &out, &warn);
   s.interrupt = c;
   nkl_interrupt(c);
   assert_int_equal(nkl_simulate(p, &s, &sum, &err), NKL_ERR_CANCELLED);

@@ -15,26 +15,6 @@ static Said printed, warned;
   "  return out\n"                                                         \
   "end, {func_name = 'half'})\n"
 
-static nkl_program *program(const char *source, nkl_tensor *t, size_t n) {
-  nkl_program *p;
-  nkl_kernel *k = kernel_of(c, source);
-  nkl_arg args[] = {tensor_arg(t), tensor_arg(t)};
-  if (specialize(c, k, args, n, &p) != NKL_OK) fail_msg("%s", nkl_last_error(c)->message);
-  nkl_kernel_release(k);
-  return p;
-}
-
-static nkl_sim sim_of(nkl_tensor *const *inputs, size_t n) {
-  nkl_sim s;
-  nkl_sim_init(&s);
-  s.inputs = inputs;
-  s.ninputs = n;
-  s.print = s.warn = hear;
-  s.print_ud = &printed;
-  s.warn_ud = &warned;
-  return s;
-}
-
 static int setup(void **state) {
   (void)state;
   printed.n = warned.n = 0;
@@ -65,8 +45,8 @@ static void bench_gives_ascending_times(void **state) {
   nkl_error_buf err = NKL_ERROR_BUF_INIT;
   double us[5];
   nkl_tensor *x = matrix(c, 2, 2, (const float[]){1, 2, 3, 4}), *two[] = {x, x};
-  nkl_program *p = program(ADD_SCALED, x, 2);
-  nkl_sim s = sim_of(two, 2);
+  nkl_program *p = program_of(c, ADD_SCALED, two, 2);
+  nkl_sim s = sim_of(two, 2, &printed, &warned);
   assert_int_equal(nkl_bench(p, &s, 2, 5, us, &err), NKL_OK);
   for (int i = 0; i < 5; i++) assert_true(us[i] >= (i ? us[i - 1] : 0));
   assert_true(nkl_percentile(us, 5, 0) == us[0] && nkl_percentile(us, 5, 100) == us[4]);
@@ -90,12 +70,12 @@ static void inputs_stay_and_one_run_speaks(void **state) {
   nkl_error_buf err = NKL_ERROR_BUF_INIT;
   double us[3];
   nkl_tensor *x = matrix(c, 2, 2, (const float[]){1, 2, 3, 4});
-  nkl_program *p = program(DOUBLE_IN_PLACE, x, 1);
-  nkl_sim s = sim_of(&x, 1);
+  nkl_program *p = program_of(c, DOUBLE_IN_PLACE, &x, 1);
+  nkl_sim s = sim_of(&x, 1, &printed, &warned);
   assert_int_equal(nkl_bench(p, &s, 1, 3, us, &err), NKL_OK);
   assert_memory_equal(floats(x), ((const float[]){1, 2, 3, 4}), 16);
   nkl_program_release(p);
-  p = program(HALF, x, 1);
+  p = program_of(c, HALF, &x, 1);
   assert_int_equal(nkl_bench(p, &s, 1, 3, us, &err), NKL_OK);
   assert_int_equal(times(&printed, "said "), 1);
   assert_int_equal(times(&warned, "never written"), 1);
@@ -118,8 +98,8 @@ static void a_profile_tells_its_rows(void **state) {
   nkl_profile_row r;
   nkl_buf text = NKL_BUF_INIT;
   nkl_tensor *x = matrix(c, 2, 4, (const float[]){1, 2, 3, 4, 5, 6, 7, 8}), *two[] = {x, x};
-  nkl_program *p = program(ADD_SCALED, x, 2);
-  nkl_sim s = sim_of(two, 2);
+  nkl_program *p = program_of(c, ADD_SCALED, two, 2);
+  nkl_sim s = sim_of(two, 2, &printed, &warned);
   nkl_profile_options o;
   nkl_profile_options_init(&o);
   o.warmup = 1;
@@ -163,8 +143,8 @@ static void profiles_refuse_what_is_wrong(void **state) {
   nkl_error_buf err = NKL_ERROR_BUF_INIT;
   nkl_profile *f;
   nkl_tensor *x = matrix(c, 2, 2, (const float[]){1, 2, 3, 4});
-  nkl_program *p = program(HALF, x, 1);
-  nkl_sim s = sim_of(&x, 1);
+  nkl_program *p = program_of(c, HALF, &x, 1);
+  nkl_sim s = sim_of(&x, 1, &printed, &warned);
   nkl_profile_options o = {.struct_size = 0};
   refused(nkl_profile_run(p, &s, &o, &f, &err), &err, "nkl_profile_options_init");
   nkl_profile_options_init(&o);
@@ -184,7 +164,7 @@ static void a_plan_says_what_a_device_would_run(void **state) {
   nkl_buf text;
   nkl_plan_options o;
   nkl_tensor *x = matrix(c, 2, 2, (const float[]){1, 2, 3, 4});
-  nkl_program *p = program(ADD_SCALED, x, 2);
+  nkl_program *p = program_of(c, ADD_SCALED, (nkl_tensor *[]){x, x}, 2);
   nkl_plan_options_init(&o);
   o.dir = "it's";
   o.trace = "t.ntff";

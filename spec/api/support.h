@@ -122,4 +122,26 @@ static inline nkl_status specialize(nkl_ctx *c, nkl_kernel *k, const nkl_arg *ar
   r.nargs = n;
   return nkl_specialize(c, &r, out);
 }
+
+/* The program of a script's kernel for these tensors. */
+static inline nkl_program *program_of(nkl_ctx *c, const char *source, nkl_tensor *const *inputs, size_t n) {
+  nkl_kernel *k = kernel_of(c, source);
+  nkl_program *p;
+  nkl_arg args[4];
+  for (size_t i = 0; i < n; i++) args[i] = tensor_arg(inputs[i]);
+  if (specialize(c, k, args, n, &p) != NKL_OK) fail_msg("%s", nkl_last_error(c)->message);
+  nkl_kernel_release(k);
+  return p;
+}
+
+static inline nkl_sim sim_of(nkl_tensor *const *inputs, size_t n, Said *out, Said *warn) {
+  nkl_sim s;
+  nkl_sim_init(&s);
+  s.inputs = inputs;
+  s.ninputs = n;
+  s.print = s.warn = hear;
+  s.print_ud = out;
+  s.warn_ud = warn;
+  return s;
+}
 #endif

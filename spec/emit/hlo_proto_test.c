@@ -140,13 +140,7 @@ static void one_output(void **state) {
 
 static void two_outputs(void **state) {
   (void)state;
-  const Plan p = {.name = "two",
-                  .fresh = 1,
-                  .returned = {10, 0, -1},
-                  .constant = true,
-                  .write_operand = true,
-                  .target = TARGET_trn2};
-  Artifact *a = artifact_of(&p);
+  Artifact *a = artifact_of(&plan_two);
   Span m = proto_of(a), call = instruction(m, 3), root = instruction(m, 6);
   is_text(field(instruction(m, 2), 2, 0), "constant");
   is_bytes(field(field(instruction(m, 2), 8, 0), 13, 0), "\x80\x3f\x00\x40\x40\x40\x80\x40", 8);

@@ -62,13 +62,7 @@ static void one_output(void **state) {
 
 static void two_outputs_with_a_constant(void **state) {
   (void)state;
-  const Plan p = {.name = "two",
-                  .fresh = 1,
-                  .returned = {10, 0, -1},
-                  .constant = true,
-                  .write_operand = true,
-                  .target = TARGET_trn2};
-  Artifact *a = artifact_of(&p);
+  Artifact *a = artifact_of(&plan_two);
   check(a, hlo_text,
         "HloModule jit_two, input_output_alias={ {1}: (0, {}, may-alias) }, "
         "entry_computation_layout={(f32[4,8]{1,0}, bf16[4,8]{1,0})->(bf16[2,2]{1,0}, f32[4,8]{1,0})}\n\n"

@@ -28,6 +28,10 @@ typedef struct Plan {
   IrCores cores[2];
 } Plan;
 
+/* Two outputs: a constant, and operand 0, which is written. */
+__attribute__((unused)) static const Plan plan_two = {
+    .name = "two", .fresh = 1, .returned = {10, 0, -1}, .constant = true, .write_operand = true, .target = TARGET_trn2};
+
 static inline const IrTile *plan_alloc(Trace *t, Space space, DType dtype, const int64_t *shape, const char *name) {
   IrBufSpec spec = {.kind = BUF_ALLOC, .space = space, .dtype = dtype, .rank = 2, .shape = shape, .name = name};
   const IrTile *tile = tr_ndarray(t, &spec);

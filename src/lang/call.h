@@ -124,9 +124,12 @@ void lang_push_op(lua_State *L, LangCtx *c, const char *name,
 void lang_push_enum(lua_State *L, LangCtx *c, EnumType t, int value, const char *module);
 /* Makes the table at -1 the contents of a strict, read-only proxy named so ("nl"), and leaves the proxy instead. */
 void lang_strict(lua_State *L, const char *name);
+void lang_push_names(lua_State *L, const char *const *names, uint32_t n); /* a list of strings */
 /* half.c: the value that an embedded Lua file returns ("nki.slice"), loaded once per state. args: values on top passed
  * to it the first time. */
 void lang_half(lua_State *L, LangCtx *c, const char *name);
+/* Gives the module's table at -1 the class values of "language" or "isa". */
+void lang_half_classes(lua_State *L, LangCtx *c, const char *module);
 /* Runs an embedded Lua file that adds to the module table at index `module` and is given what lies above that, too. */
 void lang_half_add(lua_State *L, LangCtx *c, const char *name, int module);
 /* fail(id, message), upvalue 1 the context: raises err_<id> at the innermost line outside nkilua's own files. */

@@ -76,14 +76,6 @@ bool classic_assign(lua_State *L, LangCtx *c, int dst, int value) {
   return done;
 }
 
-static void push_names(lua_State *L, const BindSpec *b) {
-  lua_createtable(L, b->n, 0);
-  for (int k = 0; k < b->n; k++) {
-    lua_pushstring(L, b->names[k]);
-    lua_rawseti(L, -2, k + 1);
-  }
-}
-
 /* Keywords at the top without mask=, which is pushed: the user's table stays as it is. False when there is none. */
 static bool take_mask(lua_State *L, const BindSpec *b) {
   int top = lua_gettop(L);
@@ -152,7 +144,7 @@ int classic_row(lua_State *L, LangCtx *c, const LRow *row) {
   bind_to(L, row, top);
   lua_pushstring(L, row->bind.func);
   lua_insert(L, 1);
-  push_names(L, &row->bind);
+  lang_push_names(L, row->bind.names, (uint32_t)row->bind.n);
   lua_insert(L, mask ? 3 : 2);
   classic_call(L, c, mask ? "classic_language.masked" : "classic_language.shaped", n + (mask ? 3 : 2), 1);
   return 1;

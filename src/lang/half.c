@@ -91,6 +91,14 @@ void lang_half(lua_State *L, LangCtx *c, const char *name) {
   lua_remove(L, -2);
 }
 
+void lang_half_classes(lua_State *L, LangCtx *c, const char *module) {
+  lang_half(L, c, "nki.classes");
+  lua_getfield(L, -1, module);
+  lua_pushvalue(L, -3);
+  lua_call(L, 1, 0);
+  lua_pop(L, 1);
+}
+
 void lang_half_add(lua_State *L, LangCtx *c, const char *name, int module) {
   push_chunk(L, c, name);
   lua_pushvalue(L, module);

@@ -98,14 +98,6 @@ static int l_clear_cache(lua_State *L) {
   return 0;
 }
 
-static void push_params(lua_State *L, const KernelCore *core) {
-  lua_createtable(L, core->nparams, 0);
-  for (int i = 0; i < core->nparams; i++) {
-    lua_pushstring(L, core->params[i]);
-    lua_rawseti(L, -2, i + 1);
-  }
-}
-
 static void push_grid(lua_State *L, const LKernel *k) {
   lua_createtable(L, k->ngrid, 0);
   for (int i = 0; i < k->ngrid; i++) {
@@ -118,7 +110,8 @@ static int field(lua_State *L, const LKernel *k, const char *name) {
   static const char *const names[] = {"func_name",  "params",      "grid",     "specialize", "dump_config", "func",
                                       "cache_info", "clear_cache", "simulate", "with_opts",  "recompiled",  NULL};
   if (strcmp(name, "func_name") == 0) return lua_pushstring(L, k->core->func_name), 1;
-  if (strcmp(name, "params") == 0) return push_params(L, k->core), 1;
+  if (strcmp(name, "params") == 0)
+    return lang_push_names(L, (const char *const *)k->core->params, (uint32_t)k->core->nparams), 1;
   if (strcmp(name, "grid") == 0) return push_grid(L, k), 1;
   if (strcmp(name, "recompiled") == 0) return lua_pushboolean(L, k->core->recompiled), 1;
   if (strcmp(name, "previous_code") == 0) return lua_pushstring(L, k->core->code), 1;

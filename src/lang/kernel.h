@@ -202,7 +202,6 @@ int measure_percentile(lua_State *L);
 
 void artifact_open(lua_State *L, LangCtx *c);
 void artifact_push_type(lua_State *L, const char *name, const IrBuf *b); /* {name =, dtype =, shape =} */
-void lang_push_names(lua_State *L, const char *const *names, uint32_t n);
 /* lang_push_artifact of one whose reference is ours, which goes to the userdata. */
 void artifact_push_made(lua_State *L, LangCtx *c, const Artifact *a);
 void array_open(lua_State *L, LangCtx *c);

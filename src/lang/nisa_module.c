@@ -72,11 +72,7 @@ int lang_open_nisa(lua_State *L) {
   add_engine_aliases(L, c);
   classic_add_isa(L, c);
   instruction_open(L, c);
-  lang_half(L, c, "nki.classes");
-  lua_getfield(L, -1, "isa");
-  lua_pushvalue(L, -3);
-  lua_call(L, 1, 0);
-  lua_pop(L, 1);
+  lang_half_classes(L, c, "isa");
   lang_strict(L, "nisa");
   return 1;
 }

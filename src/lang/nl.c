@@ -122,11 +122,7 @@ int lang_open_nl(lua_State *L) {
   lang_half(L, c, "nki.language"); /* a function that adds the compositions to the table it is given */
   lua_pushvalue(L, -2);
   lua_call(L, 1, 0);
-  lang_half(L, c, "nki.classes");
-  lua_getfield(L, -1, "language");
-  lua_pushvalue(L, -3);
-  lua_call(L, 1, 0);
-  lua_pop(L, 1);
+  lang_half_classes(L, c, "language");
   lang_strict(L, "nl");
   return 1;
 }

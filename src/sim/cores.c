@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "exec.h"
+#include "locked.h"
 
 enum { POLL_MS = 20 }; /* an interrupt wakes nobody: those who rest look for it */
 
@@ -44,20 +45,6 @@ typedef struct Cores {
   SimReport *reports, races; /* reports: by program */
   Text outbox;               /* prints in order, for the caller's thread to hand out */
 } Cores;
-
-/* ---- one allocator for all threads ------------------------------------------------------------------------------- */
-typedef struct Locked {
-  pthread_mutex_t lock;
-  Alloc inner;
-} Locked;
-
-static void *locked_alloc(void *ud, void *p, size_t old, size_t n) {
-  Locked *l = ud;
-  pthread_mutex_lock(&l->lock);
-  void *r = l->inner.fn(l->inner.ud, p, old, n);
-  pthread_mutex_unlock(&l->lock);
-  return r;
-}
 
 /* ---- meetings ---------------------------------------------------------------------------------------------------- */
 static void say_stop(Text *t, const struct Core *c) {
@@ -385,10 +372,9 @@ static bool finish(Cores *all) {
 }
 
 bool cores_run(SimSetup *u, Sim *s) {
-  Locked locked = {.inner = s->alloc};
-  pthread_mutex_init(&locked.lock, NULL);
+  LockedAlloc locked;
   Alloc inner = s->alloc;
-  s->alloc = (Alloc){locked_alloc, &locked};
+  s->alloc = locked_open(&locked, inner);
   Cores all = {.setup = u, .m = s->m, .caller = s, .n = (int)ir_core_count(s->m->cores, s->m->ngrid)};
   bool ok = all.n == SIM_CORES ? open_all(&all) : NK_BUG(s->d, "a target with another number of cores");
   if (ok) {
@@ -397,6 +383,6 @@ bool cores_run(SimSetup *u, Sim *s) {
   }
   close_all(&all);
   s->alloc = inner;
-  pthread_mutex_destroy(&locked.lock);
+  locked_close(&locked);
   return ok;
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "locked.h"
+
 typedef enum SeatState { SEAT_RUNS, SEAT_WAITS, SEAT_MEETS, SEAT_ENDED } SeatState;
 /* Of several failed ranks the lowest with the gravest fault speaks: its own, then waiting in vain, then being left. */
 typedef enum Fault { FAULT_NONE, FAULT_LEFT, FAULT_WAITED, FAULT_OWN } Fault;
@@ -35,8 +37,10 @@ struct SimSeat { /* of one rank */
 };
 struct SimWorld {
   const IrModule *m;
-  Alloc alloc; /* the caller's; it may be no friend of threads */
-  pthread_mutex_t alloc_lock, lock;
+  Alloc alloc; /* the caller's, for its own thread while no rank runs */
+  LockedAlloc shared;
+  Alloc seat_alloc; /* the same through shared, for the ranks */
+  pthread_mutex_t lock;
   pthread_cond_t changed;
   int n, running;
   bool stuck; /* nobody runs and nobody will meet */
@@ -220,14 +224,6 @@ void world_leave(Sim *s) {
 }
 
 /* ---- a run with ranks -------------------------------------------------------------------------------------------- */
-static void *locked_alloc(void *ud, void *p, size_t osize, size_t nsize) {
-  SimWorld *w = ud;
-  pthread_mutex_lock(&w->alloc_lock);
-  void *q = w->alloc.fn(w->alloc.ud, p, osize, nsize);
-  pthread_mutex_unlock(&w->alloc_lock);
-  return q;
-}
-
 static void keep_print(void *ud, const char *s, size_t n) { text_add(ud, s, n); }
 
 static void *run_rank(void *ud) {
@@ -250,7 +246,7 @@ void world_ended(Sim *s) {
 
 static void open_seat(SimWorld *w, int r, const SimRanks *ranks, const SimOptions *opt) {
   struct SimSeat *s = &w->seat[r];
-  Alloc alloc = {locked_alloc, w};
+  Alloc alloc = w->seat_alloc;
   *s = (struct SimSeat){.world = w, .rank = r, .opt = *opt};
   s->operands = ranks->operands + (size_t)r * w->m->func[0]->nargs;
   s->outputs = ranks->outputs + (size_t)r * w->m->func[0]->nrets;
@@ -313,7 +309,7 @@ static bool gather_outcome(SimWorld *w, const SimOptions *opt, Diag *d) {
 static void open_locks(SimWorld *w) {
   pthread_condattr_t attr;
   pthread_mutex_init(&w->lock, NULL);
-  pthread_mutex_init(&w->alloc_lock, NULL);
+  w->seat_alloc = locked_open(&w->shared, w->alloc);
   pthread_condattr_init(&attr);
   pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
   pthread_cond_init(&w->changed, &attr);
@@ -328,7 +324,7 @@ static void close_world(SimWorld *w) {
   }
   alloc_free(&w->alloc, w->seat, (size_t)w->n * sizeof *w->seat);
   pthread_cond_destroy(&w->changed);
-  pthread_mutex_destroy(&w->alloc_lock);
+  locked_close(&w->shared);
   pthread_mutex_destroy(&w->lock);
 }
 
