@@ -12,6 +12,7 @@ end)
 local function on(target, list)
   for _, c in ipairs(list) do
     c.target = c.target or target
+    c.grid = c.grid or c.target == "trn2" and nl.nc(2) or nil
   end
   return list
 end
@@ -28,10 +29,15 @@ local want = {1, 2, 3, -1, -1, -1, 9, -1, -1, 11, 12, -1}
 local function gathered(options)
   return function(a, m)
     local out, after, own = case.shared({12}, a.dtype), case.shared({3, 4}, nl.uint32), hbm({3, 4}, nl.uint32)
-    nl.store(out:reshape {1, 12}, nl.full({1, 12}, -1, a.dtype))
+    local first = nl.program_id(0) == 0
+    if first then
+      nl.store(out:reshape {1, 12}, nl.full({1, 12}, -1, a.dtype))
+    end
     nisa.dma_copy(own, m)
     ncc.all_gather_v({a}, {out}, {{0, 1, 2, 3}}, own, options)
-    nisa.dma_copy(after, own)
+    if first then
+      nisa.dma_copy(after, own)
+    end
     return out, after
   end
 end
@@ -48,6 +54,8 @@ return {
     collective.one_tensor(call, {8}, {32}), collective.counts(call, 4), collective.hbm_only(call, {8, 1}),
     collective.priority(call), {
     {"err_op_generation", "ncc.all_gather_v needs gen3", target = "trn1", call()},
+    {"err_instruction_invalid", "it joins two physical cores: launch the kernel on a grid of them, kernel[nl.nc(2)]",
+     grid = 2, call()},
     {"err_replica_group", "every list must have 4 ranks", call(function()
       return {replica_group = {{0, 1}}, metadata_tensor = hbm({3, 2}, nl.uint32)}
     end)},

@@ -235,9 +235,8 @@ describe("a core that waits for ever", function()
   it("is an error that names both", function()
     local r = said("nl.store(out, t) if id == 0 then nisa.core_barrier(out, {0, 1}) end", "k[nl.nc(2)]")
     assert.equal(1, r.code)
-    assert.truthy(r.err:find("err_core_deadlock", 1, true), r.err)
-    assert.truthy(r.err:find("program 0 on core 0 waits for the other core for ever: program 1 on core 1 has ended", 1,
-      true), r.err)
+    assert.truthy(r.err:find("err_deadlock: program 0 on core 0 waits for ever at nisa.core_barrier (", 1, true), r.err)
+    assert.truthy(r.err:find("program 1 on core 1 has ended (", 1, true), r.err)
   end)
 end)
 

@@ -31,6 +31,7 @@ bool rule_same_shapes(const IrCheck *c, const uint8_t *arg);
 bool rule_flat(const IrCheck *c, const uint8_t *arg);
 bool rule_channels(const IrCheck *c, const uint8_t *arg);
 bool rule_metadata(const IrCheck *c, const uint8_t *arg);
+bool check_two_cores(const IrCheck *c); /* checks_cores.c: the grid is one of two physical cores */
 /* checks_indirect.c: one operand that is an indirect view; then all of them, whose rows have been checked. */
 bool check_picked(const IrCheck *c, const IrParam *p, const IrTile *t);
 bool check_indirect(const IrCheck *c);

@@ -103,12 +103,13 @@ bool check_all_gather_v(const IrCheck *c) {
   const Args_all_gather_v *a = ARGS(all_gather_v, c->ins);
   const int64_t *g = a->replica_group.u.ints;
   Say s;
+  bool ok = check_two_cores(c);
   for (uint32_t k = 0; k < a->replica_group.n; k++, g += 1 + *g)
     if (*g != 4)
       return DIAG(c->d, replica_group, c->op->full, "replica_group", say_lists(&a->replica_group, &s),
                   "every list must have 4 ranks");
   if (a->has_rdispls.u.i) return BAD(c, argument_value, "has_rdispls", "true", "it is not supported here");
-  return a->dsts.n != 1 || check_blocks(c, a->dsts.u.tiles[0], 4);
+  return (a->dsts.n != 1 || check_blocks(c, a->dsts.u.tiles[0], 4)) && ok;
 }
 
 bool check_all_to_all_v(const IrCheck *c) {

@@ -1,5 +1,6 @@
 /* collective_v.c -- all_gather_v and all_to_all_v: flat buffers whose lengths are known at run time only. */
 #include <stdio.h>
+#include <string.h>
 
 #include "collective.h"
 
@@ -25,7 +26,7 @@ static bool read_row(Meeting *m, const Args_all_gather_v *a, int row, uint32_t *
   stream_init(&st, &acc);
   stream_read(&st, acc_count(&acc), out);
   for (int64_t i = acc_count(&acc); i < m->n; i++) out[i] = out[0];
-  m->mine.meta[row] = out;
+  m->mine->meta[row] = out;
   return true;
 }
 
@@ -34,14 +35,24 @@ static bool bad_counts(const Meeting *m, const char *text) {
 }
 
 static bool check_sends(Meeting *m) {
-  int64_t have = acc_count(&m->mine.src[0]);
+  int64_t have = acc_count(&m->mine->src[0]);
   char text[160];
   for (int64_t i = 0; i < m->n; i++) {
-    int64_t count = m->mine.meta[0][i], at = m->mine.meta[1][i];
+    int64_t count = m->mine->meta[0][i], at = m->mine->meta[1][i];
     if (count + at <= have || count == 0) continue;
     snprintf(text, sizeof text, "it sends rank %lld %lld elements from element %lld of its src, which has %lld",
              (long long)m->rank[i], (long long)count, (long long)at, (long long)have);
     return bad_counts(m, text);
+  }
+  return true;
+}
+
+/* A core that has joined core 0 has counts of its own, which must be the same. */
+static bool same_counts(const Meeting *m) {
+  for (int row = 0; row < 4; row++) {
+    const uint32_t *mine = m->mine->meta[row], *theirs = m->first->mine->meta[row];
+    if (mine && theirs && memcmp(mine, theirs, (size_t)m->n * sizeof *mine) != 0)
+      return bad_counts(m, "the counts of its two cores differ, and both bring the same tensors");
   }
   return true;
 }
@@ -53,7 +64,7 @@ static bool offer_counts(Meeting *m) {
   if (!rows || !read_row(m, a, 0, rows) || !read_row(m, a, 1, rows + m->n)) return false;
   if (a->recv_counts_known.u.i && !read_row(m, a, 2, rows + 2 * m->n)) return false;
   if (a->has_rdispls.u.i && !read_row(m, a, 3, rows + 3 * m->n)) return false;
-  return check_sends(m);
+  return m->first ? same_counts(m) : check_sends(m);
 }
 
 /* Elements from rank i: how many, where from, where to. */
@@ -62,16 +73,16 @@ typedef struct Piece {
 } Piece;
 
 static bool find_piece(const Meeting *m, int64_t i, int64_t room, Piece *out) {
-  const Offer *o = m->offer[i];
-  int64_t block = m->mine.meta[3] ? 0 : room / m->n;
+  const Offer *o = offer_at(m, i);
+  int64_t block = m->mine->meta[3] ? 0 : room / m->n;
   char text[160];
-  *out = (Piece){o->meta[0][m->place], o->meta[1][m->place], m->mine.meta[3] ? m->mine.meta[3][i] : i * block};
-  if (m->mine.meta[2] && m->mine.meta[2][i] != out->n) {
+  *out = (Piece){o->meta[0][m->place], o->meta[1][m->place], m->mine->meta[3] ? m->mine->meta[3][i] : i * block};
+  if (m->mine->meta[2] && m->mine->meta[2][i] != out->n) {
     snprintf(text, sizeof text, "its recv_counts are known to be %lld from rank %lld, which sends %lld elements",
-             (long long)m->mine.meta[2][i], (long long)m->rank[i], (long long)out->n);
+             (long long)m->mine->meta[2][i], (long long)m->rank[i], (long long)out->n);
     return bad_counts(m, text);
   }
-  if (!m->mine.meta[3] && out->n > block) {
+  if (!m->mine->meta[3] && out->n > block) {
     snprintf(text, sizeof text, "rank %lld sends it %lld elements, and a block of dst has %lld", (long long)m->rank[i],
              (long long)out->n, (long long)block);
     return bad_counts(m, text);
@@ -86,7 +97,7 @@ static bool find_piece(const Meeting *m, int64_t i, int64_t room, Piece *out) {
 
 /* The tensor is flat, so elements at..at+n are a tile of one run. */
 static bool open_piece(Meeting *m, const Piece *p, Acc *dst) {
-  IrTile t = *m->dsts->u.tiles[0];
+  IrTile t = *m->what->dsts->u.tiles[0];
   t.whole = false;
   t.offset += p->to;
   t.rank = 1;
@@ -100,13 +111,23 @@ static bool write_counts(Meeting *m, const IrTile *meta) {
   Stream st;
   if (!acc_dst(m->s, &row, &acc)) return false;
   stream_init(&st, &acc);
-  for (int64_t i = 0; i < m->n; i++) stream_write(&st, 1, &m->offer[i]->meta[0][m->place]);
+  for (int64_t i = 0; i < m->n; i++) stream_write(&st, 1, &offer_at(m, i)->meta[0][m->place]);
   return true;
+}
+
+/* Core 0 has moved everything; the counts may be in memory of this core. */
+static bool write_own_counts(Meeting *m, const Args_all_gather_v *a) {
+  const Args_all_gather_v *b = ARGS(all_gather_v, m->first->s->ins);
+  Acc mine, theirs;
+  if (!acc_resolve(m->s, a->metadata_tensor.u.tile, &mine)) return false;
+  if (!acc_resolve(m->first->s, b->metadata_tensor.u.tile, &theirs)) return false;
+  return same_place(&mine, &theirs) || write_counts(m, a->metadata_tensor.u.tile);
 }
 
 static bool make_pieces(Meeting *m) {
   const Args_all_gather_v *a = ARGS(all_gather_v, m->s->ins);
-  int64_t room = tile_count(m->dsts->u.tiles[0]);
+  if (m->first) return a->recv_counts_known.u.i || write_own_counts(m, a);
+  int64_t room = tile_count(m->what->dsts->u.tiles[0]);
   for (int64_t i = 0; i < m->n; i++) {
     Piece p;
     Acc dst;
@@ -114,7 +135,7 @@ static bool make_pieces(Meeting *m) {
     if (!find_piece(m, i, room, &p)) return false;
     if (p.n == 0) continue;
     if (!open_piece(m, &p, &dst)) return false;
-    stream_init(&from, &m->offer[i]->src[0]);
+    stream_init(&from, &offer_at(m, i)->src[0]);
     stream_skip(&from, p.from);
     stream_init(&to, &dst);
     if (!pass_on(m->s, &to, &from, p.n)) return false;
@@ -123,9 +144,13 @@ static bool make_pieces(Meeting *m) {
 }
 
 static bool run_counted(Sim *s, const Args_all_gather_v *a) {
-  const Collective p = {
-      .srcs = &a->srcs, .dsts = &a->dsts, .groups = &a->replica_group, .before = offer_counts, .make = make_pieces};
-  return run_group(s, &p);
+  const Collective p = {.srcs = &a->srcs,
+                        .dsts = &a->dsts,
+                        .groups = &a->replica_group,
+                        .before = offer_counts,
+                        .make = make_pieces,
+                        .joins = true};
+  return run_collective(s, &p);
 }
 
 bool sim_all_gather_v(Sim *s, const Args_all_gather_v *a) { return run_counted(s, a); }

@@ -1,23 +1,19 @@
 /* cores.c -- a run on several physical cores: one thread per core, its programs in order; core 0 is the caller's
-   thread. They meet at core_barrier and sendrecv. Whoever comes last does the work of the meeting while the others
-   rest. What is seen from outside follows from the program alone: faults of a lower core win, reports and prints are in
-   order. */
-#include <pthread.h>
-#include <signal.h>
+   thread. They meet at core_barrier, sendrecv and collectives. Whoever comes last does the work of the meeting while
+   the others rest. What is seen from outside follows from the program alone: faults of a lower core win, reports and
+   prints are in order. */
+#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#include "exec.h"
-#include "locked.h"
-
-enum { POLL_MS = 20 }; /* an interrupt wakes nobody: those who rest look for it */
+#include "threads.h"
+#include "world.h"
 
 typedef enum CoreState { CS_RUNS, CS_RESTS, CS_ENDED, CS_FAULT, CS_CANCELLED } CoreState;
 
 typedef struct Parcel { /* what a sendrecv sends, in a scratch block of its core */
   const IrTile *dst;    /* where the sender takes its own */
   Acc run;              /* the elements in row-major order */
-  void *inbox;          /* room for what the other sends */
+  Acc arrived;          /* the other's elements, in room that is made before */
 } Parcel;
 
 struct Core {
@@ -27,15 +23,12 @@ struct Core {
   Diag d;
   Text printed; /* since the last meeting */
   CoreState state;
-  Parcel parcel;
-  Acc arrived; /* the other's elements, in the inbox */
   atomic_int cancel;
   int64_t program; /* the one it runs, or ran last */
 };
 
 typedef struct Cores {
-  pthread_mutex_t lock; /* of all states, round and outbox */
-  pthread_cond_t moved;
+  Gate gate; /* its lock: of all states, round and outbox */
   SimSetup *setup;
   const IrModule *m;
   Sim *caller;
@@ -47,32 +40,12 @@ typedef struct Cores {
 } Cores;
 
 /* ---- meetings ---------------------------------------------------------------------------------------------------- */
-static void say_stop(Text *t, const struct Core *c) {
-  const IrIns *ins = c->sim.ins;
-  const IrLoc *at = &c->sim.m->locs[ins->loc];
-  text_printf(t, "%s", op_full_name(ins));
-  if (ins->op == OP_sendrecv) text_printf(t, " with pipe_id %lld", (long long)ARGS(sendrecv, ins)->pipe_id.u.i);
-  if (ins->loc) text_printf(t, " (%s:%d)", at->file, at->line);
-}
-
 static bool deadlock(Cores *all, struct Core *c, const struct Core *other) {
-  Text me, what;
-  text_init(&me, all->caller->alloc);
-  text_init(&what, all->caller->alloc);
-  say_stop(&me, c);
-  if (other->state == CS_ENDED) {
-    const IrIns *ins = other->sim.ins;
-    text_printf(&what, "program %lld on core %d has ended", (long long)other->program, other->sim.core);
-    if (ins && ins->loc) text_printf(&what, " (%s:%d)", all->m->locs[ins->loc].file, all->m->locs[ins->loc].line);
-  } else {
-    text_printf(&what, "program %lld on core %d waits at ", (long long)other->program, other->sim.core);
-    say_stop(&what, other);
-  }
-  DIAG(&c->d, core_deadlock, text_str(&me), (long long)c->program, c->sim.core, text_str(&what));
-  text_free(&me);
-  text_free(&what);
+  Stop here = {.ins = c->sim.ins}, there = {.ins = other->sim.ins, .ended = other->state == CS_ENDED};
+  snprintf(here.who, sizeof here.who, "program %lld on core %d", (long long)c->program, c->sim.core);
+  snprintf(there.who, sizeof there.who, "program %lld on core %d", (long long)other->program, other->sim.core);
   c->state = CS_FAULT;
-  return false;
+  return say_deadlock(&c->d, all->m, &here, &there);
 }
 
 static bool same_tile(const Sim *a, const IrTile *x, const Sim *b, const IrTile *y) {
@@ -81,42 +54,61 @@ static bool same_tile(const Sim *a, const IrTile *x, const Sim *b, const IrTile 
   return same;
 }
 
-static bool check_parcel(Cores *all, struct Core *c, struct Core *other) {
-  const IrTile *sent = ARGS(sendrecv, other->sim.ins)->src.u.tile;
-  if (same_tile(&c->sim, c->parcel.dst, &other->sim, sent)) return true;
-  const IrLoc *at = &all->m->locs[other->sim.ins->loc];
+static bool check_parcel(Sim *s, const Sim *other) {
+  const Parcel *p = s->brought;
+  const IrTile *sent = ARGS(sendrecv, other->ins)->src.u.tile;
+  if (same_tile(s, p->dst, other, sent)) return true;
+  const IrLoc *at = &s->m->locs[other->ins->loc];
   Text dst, src;
-  text_init(&dst, all->caller->alloc);
-  text_init(&src, all->caller->alloc);
-  tile_describe(c->sim.f, c->parcel.dst, &dst);
-  tile_describe(other->sim.f, sent, &src);
-  DIAG(&c->d, sendrecv_mismatch, (long long)ARGS(sendrecv, c->sim.ins)->pipe_id.u.i, (long long)c->program,
-       text_str(&dst), (long long)other->program, other->sim.ins->loc ? at->file : "?", at->line, text_str(&src));
+  text_init(&dst, s->alloc);
+  text_init(&src, s->alloc);
+  tile_describe(s->f, p->dst, &dst);
+  tile_describe(other->f, sent, &src);
+  DIAG(s->d, sendrecv_mismatch, (long long)ARGS(sendrecv, s->ins)->pipe_id.u.i, (long long)s->program, text_str(&dst),
+       (long long)other->program, other->ins->loc ? at->file : "?", at->line, text_str(&src));
   text_free(&dst);
   text_free(&src);
-  c->state = CS_FAULT;
+  return false;
+}
+
+static void take_parcel(Sim *s, const Sim *from) {
+  Parcel *p = s->brought;
+  const Acc *sent = &((const Parcel *)from->brought)->run;
+  void *room = p->arrived.p;
+  p->arrived = *sent;
+  p->arrived.p = room;
+  memcpy(room, sent->p, (size_t)(acc_count(sent) * sent->bytes));
+}
+
+static bool exchange(Sim *const *s, int ncores) {
+  (void)ncores;
+  if (!check_parcel(s[0], s[1]) || !check_parcel(s[1], s[0])) return false;
+  take_parcel(s[0], s[1]);
+  take_parcel(s[1], s[0]);
+  return true;
+}
+
+static bool differ(Cores *all, struct Core *c, const struct Core *other, const char *why) {
+  Text x, y;
+  text_init(&x, all->caller->alloc);
+  text_init(&y, all->caller->alloc);
+  say_stop(&x, all->m, c->sim.ins);
+  say_stop(&y, all->m, other->sim.ins);
+  DIAG(&c->d, core_differs, text_str(&x), (long long)c->program, c->sim.core, text_str(&y), (long long)other->program,
+       other->sim.core, why);
+  text_free(&x);
+  text_free(&y);
   return false;
 }
 
 /* Do the two wait for the same thing? */
-static bool agree(const struct Core *a, const struct Core *b) {
-  const IrIns *x = a->sim.ins, *y = b->sim.ins;
-  if (x->op != y->op) return false;
-  return x->op != OP_sendrecv || ARGS(sendrecv, x)->pipe_id.u.i == ARGS(sendrecv, y)->pipe_id.u.i;
-}
-
-static void take_parcel(struct Core *c, const struct Core *from) {
-  c->arrived = from->parcel.run;
-  c->arrived.p = c->parcel.inbox;
-  memcpy(c->parcel.inbox, from->parcel.run.p, (size_t)(acc_count(&from->parcel.run) * from->parcel.run.bytes));
-}
-
-static bool exchange(Cores *all) {
-  struct Core *c = all->core;
-  if (!check_parcel(all, &c[0], &c[1]) || !check_parcel(all, &c[1], &c[0])) return false;
-  take_parcel(&c[0], &c[1]);
-  take_parcel(&c[1], &c[0]);
-  return true;
+static bool agree(Cores *all, struct Core *c, const struct Core *other) {
+  const IrIns *x = c->sim.ins, *y = other->sim.ins;
+  if (x->op != y->op) return deadlock(all, c, other);
+  if (x->op == OP_sendrecv && ARGS(sendrecv, x)->pipe_id.u.i != ARGS(sendrecv, y)->pipe_id.u.i)
+    return deadlock(all, c, other);
+  const char *why = op_info[x->op].effects & FX_COLLECTIVE ? calls_differ(x, y, true) : NULL;
+  return !why || differ(all, c, other, why);
 }
 
 static bool share(Cores *all, bool last, Diag *d) {
@@ -139,20 +131,33 @@ static void collect_prints(Cores *all, int ncores) {
   }
 }
 
-/* Everybody rests. A fault goes to one core, and the others are cancelled when they see it. */
-static void resolve(Cores *all) {
+/* What they meet for: each sees what the others have written before it, and behind it what the work has. */
+static bool work_together(Cores *all, MeetFn *work) {
   struct Core *c = all->core;
-  bool ok = true;
-  for (int k = 1; ok && k < all->n; k++) ok = agree(&c[0], &c[k]) || deadlock(all, &c[0], &c[k]);
-  if (ok && c[0].sim.ins->op == OP_sendrecv) ok = exchange(all);
-  if (ok && !share(all, false, &c[0].d)) {
-    c[0].state = CS_FAULT;
-    ok = false;
+  Sim *sim[SIM_CORES];
+  for (int k = 1; k < all->n; k++)
+    if (!agree(all, &c[0], &c[k])) return false;
+  for (int k = 0; k < all->n; k++) sim[k] = &c[k].sim;
+  if (!share(all, false, &c[0].d)) return false;
+  return !work || (work(sim, all->n) && share(all, false, &c[0].d));
+}
+
+/* Everybody rests. A fault goes to one core, and the others are cancelled when they see it; where it is another rank's,
+   all are. */
+static void resolve(Cores *all, MeetFn *work) {
+  struct Core *c = all->core;
+  if (work_together(all, work)) {
+    collect_prints(all, all->n);
+    for (int k = 0; k < all->n; k++) c[k].state = CS_RUNS;
+    all->round++;
+    return;
   }
-  if (!ok) return;
-  collect_prints(all, all->n);
-  for (int k = 0; k < all->n; k++) c[k].state = CS_RUNS;
-  all->round++;
+  for (int k = 0; k < all->n; k++) c[k].state = CS_CANCELLED;
+  for (int k = 0; k < all->n; k++) {
+    if (!c[k].d.id) continue;
+    c[k].state = CS_FAULT;
+    return;
+  }
 }
 
 static bool hand_out_prints(Cores *all) {
@@ -183,43 +188,40 @@ static bool stuck(Cores *all, struct Core *c) {
 }
 
 static void rest(Cores *all, struct Core *c, uint64_t round) {
-  const atomic_int *stop = all->caller->opt->interrupt;
   while (all->round == round && c->state == CS_RESTS && !stuck(all, c)) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += POLL_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
-    pthread_cond_timedwait(&all->moved, &all->lock, &until);
-    if (all->round != round || !stop || !atomic_load_explicit(stop, memory_order_relaxed)) continue;
+    gate_wait(&all->gate);
+    if (all->round != round || c->state != CS_RESTS || !gate_interrupted(&all->gate)) continue;
     DIAG0(&c->d, interrupted);
     c->state = CS_FAULT;
   }
 }
 
-/* Waits for all cores; false: c->d is filled, or another core's fault counts. */
-static bool meet(Sim *s) {
-  struct Core *c = s->thread;
-  if (!c) return NK_BUG(s->d, "cores meet where there is one");
+/* False: c->d is filled, or the fault that counts is elsewhere. */
+static bool meet(struct Core *c, MeetFn *work) {
   Cores *all = c->all;
-  pthread_mutex_lock(&all->lock);
+  pthread_mutex_lock(&all->gate.lock);
   uint64_t round = all->round;
   c->state = CS_RESTS;
   if (everybody_rests(all)) {
-    resolve(all);
-    pthread_cond_broadcast(&all->moved);
+    resolve(all, work);
+    pthread_cond_broadcast(&all->gate.changed);
   }
   rest(all, c, round);
   bool met = all->round != round;
-  if (!met) pthread_cond_broadcast(&all->moved);
-  if (met && s->core == 0 && !hand_out_prints(all)) met = DIAG0(s->d, nomem);
-  pthread_mutex_unlock(&all->lock);
+  if (!met) pthread_cond_broadcast(&all->gate.changed);
+  if (met && c->sim.core == 0 && !hand_out_prints(all)) met = DIAG0(&c->d, nomem);
+  pthread_mutex_unlock(&all->gate.lock);
   return met;
+}
+
+bool cores_meet(Sim *s, void *brought, MeetFn *work) {
+  s->brought = brought;
+  return s->thread ? meet(s->thread, work) : work(&s, 1);
 }
 
 bool sim_core_barrier(Sim *s, const Args_core_barrier *a) {
   (void)a;
-  return meet(s);
+  return s->thread ? meet(s->thread, NULL) : NK_BUG(s->d, "a barrier of one core");
 }
 
 bool sim_sendrecv(Sim *s, const Args_sendrecv *a) {
@@ -227,15 +229,15 @@ bool sim_sendrecv(Sim *s, const Args_sendrecv *a) {
   if (!s->thread) return NK_BUG(s->d, "sendrecv on one core");
   if (!acc_src(s, a->src.u.tile, &src)) return false;
   size_t bytes = (size_t)acc_count(&src) * 4; /* of the widest element, whatever the other side stores */
-  Parcel *p = &s->thread->parcel;
-  *p = (Parcel){.dst = a->dst.u.tile, .run = src, .inbox = scratch(s, SCR_SNAP1, bytes)};
-  p->run.p = scratch(s, SCR_SNAP0, bytes);
-  if (!p->run.p || !p->inbox) return false;
-  p->run.pstride = src.free;
-  p->run.nf = src.free > 1;
-  p->run.f[0] = (IrDim){1, src.free};
-  copy_elems(&p->run, &src);
-  return meet(s) && acc_dst(s, a->dst.u.tile, &dst) && copy_tile(s, &dst, &s->thread->arrived);
+  Parcel p = {.dst = a->dst.u.tile, .run = src};
+  p.run.p = scratch(s, SCR_SNAP0, bytes);
+  p.arrived.p = scratch(s, SCR_SNAP1, bytes);
+  if (!p.run.p || !p.arrived.p) return false;
+  p.run.pstride = src.free;
+  p.run.nf = src.free > 1;
+  p.run.f[0] = (IrDim){1, src.free};
+  copy_elems(&p.run, &src);
+  return cores_meet(s, &p, exchange) && acc_dst(s, a->dst.u.tile, &dst) && copy_tile(s, &dst, &p.arrived);
 }
 
 /* ---- one core ---------------------------------------------------------------------------------------------------- */
@@ -261,37 +263,28 @@ static void *core_main(void *arg) {
   vm_enter(&env);
   bool ok = run_programs(c);
   vm_leave(&env);
-  pthread_mutex_lock(&all->lock);
+  pthread_mutex_lock(&all->gate.lock);
   if (ok) c->state = CS_ENDED;
   if (!ok && c->state != CS_CANCELLED) c->state = c->d.id ? CS_FAULT : CS_CANCELLED;
   for (int k = c->sim.core + 1; c->state == CS_FAULT && k < all->n; k++) atomic_store(&all->core[k].cancel, 1);
-  pthread_cond_broadcast(&all->moved);
-  pthread_mutex_unlock(&all->lock);
+  pthread_cond_broadcast(&all->gate.changed);
+  pthread_mutex_unlock(&all->gate.lock);
   return NULL;
-}
-
-static bool start(struct Core *c, pthread_t *thread) {
-  sigset_t all, old; /* signals are the caller's thread's business */
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  bool ok = pthread_create(thread, NULL, core_main, c) == 0;
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
-  return ok;
 }
 
 static void run_all(Cores *all) {
   pthread_t thread[SIM_CORES];
   int started = 1;
-  while (started < all->n && start(&all->core[started], &thread[started])) started++;
+  while (started < all->n && thread_start(&thread[started], core_main, &all->core[started])) started++;
   if (started == all->n) {
     core_main(&all->core[0]);
   } else {
     DIAG0(&all->core[0].d, nomem);
-    pthread_mutex_lock(&all->lock);
+    pthread_mutex_lock(&all->gate.lock);
     all->core[0].state = CS_FAULT;
     for (int k = 1; k < all->n; k++) atomic_store(&all->core[k].cancel, 1);
-    pthread_cond_broadcast(&all->moved);
-    pthread_mutex_unlock(&all->lock);
+    pthread_cond_broadcast(&all->gate.changed);
+    pthread_mutex_unlock(&all->gate.lock);
   }
   for (int k = 1; k < started; k++) pthread_join(thread[k], NULL);
 }
@@ -316,12 +309,7 @@ static void open_core(Cores *all, int k) {
 
 static bool open_all(Cores *all) {
   const Alloc *alloc = &all->caller->alloc;
-  pthread_condattr_t attr;
-  pthread_condattr_init(&attr);
-  pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-  pthread_cond_init(&all->moved, &attr);
-  pthread_condattr_destroy(&attr);
-  pthread_mutex_init(&all->lock, NULL);
+  gate_open(&all->gate, all->caller->opt->interrupt);
   text_init(&all->outbox, *alloc);
   text_init(&all->races.lines, *alloc);
   all->core = alloc_new(alloc, (size_t)all->n * sizeof *all->core);
@@ -348,8 +336,7 @@ static void close_all(Cores *all) {
   alloc_free(alloc, all->reports, (size_t)all->m->nprogram * sizeof *all->reports);
   text_free(&all->outbox);
   text_free(&all->races.lines);
-  pthread_cond_destroy(&all->moved);
-  pthread_mutex_destroy(&all->lock);
+  gate_close(&all->gate);
 }
 
 /* Reports and prints of the cores up to the one with the fault, then the races; the fault. */
@@ -359,13 +346,16 @@ static bool finish(Cores *all) {
   while (n < all->n && all->core[n].state != CS_FAULT) n++;
   const struct Core *fault = n < all->n ? &all->core[n] : NULL;
   Diag *d = s->d;
-  bool ok = !fault && share(all, true, d);
+  bool ended = true; /* else one of them has a fault, or another rank */
+  for (int k = 0; k < all->n; k++) ended = ended && all->core[k].state == CS_ENDED;
+  bool ok = ended && share(all, true, d);
   if (fault && !diag_copy(d, &fault->d)) DIAG0(d, nomem);
   for (int64_t p = 0; p < all->m->nprogram; p++)
     if (ir_core_of(all->m, p) <= n) report_join(s->report, &all->reports[p]);
   report_join(s->report, &all->races);
   collect_prints(all, n < all->n ? n + 1 : n);
   if (!hand_out_prints(all) && ok) ok = DIAG0(d, nomem);
+  s->ins = all->core[0].sim.ins;
   s->f = all->core[0].sim.f;
   s->buf = all->core[0].sim.buf;
   return ok;

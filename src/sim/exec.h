@@ -78,6 +78,7 @@ typedef struct Sim {
   struct Core *thread;      /* cores.c; NULL when there is one core */
   const atomic_int *cancel; /* nonzero: another core's fault counts; may be NULL */
   bool shares_core;         /* with other programs */
+  void *brought;            /* what it has for those it meets */
   bool halted;              /* s->d is filled by what had no way to say so */
   const IrIns *ins;         /* being executed */
   uint32_t pc;
@@ -218,6 +219,11 @@ bool tracks_meet(Track *const *t, int ncores, bool to_first, SimReport *report, 
 
 /* ---- cores.c: physical cores, one thread each -------------------------------------------------------------------- */
 bool cores_run(SimSetup *u, Sim *s);
+/* What the cores of a run do together: s by core, while all of them rest and see what each has written before. False:
+   one of their d is filled, or the fault is another rank's. */
+typedef bool MeetFn(Sim *const *s, int ncores);
+/* Waits for all cores, which must come to the same instruction, and has work done once. One core meets nobody. */
+bool cores_meet(Sim *s, void *brought, MeetFn *work);
 
 /* ---- stream.c: elements of a tile in row-major order ------------------------------------------------------------- */
 typedef struct Stream {
@@ -318,7 +324,8 @@ typedef struct Overlap { /* elements that two programs touch */
 } Overlap;
 bool say_overlap(Sim *s, const Acc *a, const Overlap *o);
 /* One line of a report, kept among the first 100. */
-void report_add(SimReport *r, const IrModule *m, uint32_t loc, int64_t program, const Text *msg);
+void report_add(SimReport *r, const Sim *s, uint32_t loc, int64_t program, const Text *msg);
+bool say_whose(const Sim *s, int64_t program, Diag *d); /* notes rank and program; always false */
 void report_join(SimReport *to, const SimReport *from);
 const char *op_full_name(const IrIns *ins);               /* "nisa.tensor_copy" */
 const char *param_of(const IrIns *ins, const IrTile *t);  /* "src" */

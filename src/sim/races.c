@@ -275,9 +275,9 @@ static bool race_tell(const Race *r, SimReport *report, Diag *d) {
   if (s->opt->strict) {
     DIAG(d, data_race, text_str(&t));
     ir_diag_where(m, x->loc, x->iter, d);
-    diag_note(d, "in program %lld of %lld", (long long)a[L_program], (long long)m->nprogram);
+    say_whose(s, a[L_program], d);
   } else {
-    report_add(report, m, x->loc, a[L_program], &t);
+    report_add(report, s, x->loc, a[L_program], &t);
   }
   text_free(&t);
   return !s->opt->strict;

@@ -41,12 +41,20 @@ void say_index(Text *t, const IrBuf *b, int64_t element) {
   text_putc(t, ']');
 }
 
-void report_add(SimReport *r, const IrModule *m, uint32_t loc, int64_t program, const Text *msg) {
+void report_add(SimReport *r, const Sim *s, uint32_t loc, int64_t program, const Text *msg) {
+  const IrModule *m = s->m;
   if (++r->count > KEPT) return;
   if (loc && loc < m->nlocs) text_printf(&r->lines, "%s:%d: ", m->locs[loc].file, m->locs[loc].line);
+  if (world_ranks(s) > 1) text_printf(&r->lines, "rank %d: ", world_rank(s));
   if (m->nprogram > 1) text_printf(&r->lines, "program %lld: ", (long long)program);
   text_puts(&r->lines, text_str(msg));
   text_putc(&r->lines, '\n');
+}
+
+bool say_whose(const Sim *s, int64_t program, Diag *d) {
+  if (world_ranks(s) > 1) diag_note(d, "on rank %d of %d", world_rank(s), world_ranks(s));
+  if (s->m->nprogram > 1) diag_note(d, "in program %lld of %lld", (long long)program, (long long)s->m->nprogram);
+  return false;
 }
 
 void report_join(SimReport *to, const SimReport *from) {
@@ -64,12 +72,7 @@ static bool say(Sim *s, uint32_t loc, Text *msg, bool may_be_error) {
   if (may_be_error && s->opt->strict) {
     ok = DIAG(s->d, unwritten, text_str(msg));
   } else {
-    Text all;
-    text_init(&all, s->alloc);
-    if (world_ranks(s) > 1) text_printf(&all, "rank %d: ", world_rank(s));
-    text_puts(&all, text_str(msg));
-    report_add(s->report, s->m, loc, s->program, &all);
-    text_free(&all);
+    report_add(s->report, s, loc, s->program, msg);
   }
   text_free(msg);
   return ok;

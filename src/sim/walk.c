@@ -76,6 +76,7 @@ static bool core(Sim *s, const IrIns *ins, uint32_t *next) {
 
 /* Location, call chain, traced iterations; then the device loops around and the program. */
 static bool blame(Sim *s) {
+  if (s->d->id == ERR_data_race) return false; /* which says that of its own two */
   ir_diag_where(s->m, s->ins->loc, s->ins->iter, s->d);
   for (uint32_t k = s->pc; k-- > 0;) {
     const IrIns *head = s->f->ins[k];
@@ -83,9 +84,7 @@ static bool blame(Sim *s) {
       diag_note(s->d, "in the device loop at line %d, iteration with index %lld",
                 head->loc && head->loc < s->m->nlocs ? s->m->locs[head->loc].line : 0, (long long)s->idx[head->result]);
   }
-  if (world_ranks(s) > 1) diag_note(s->d, "on rank %d of %d", world_rank(s), world_ranks(s));
-  if (s->m->nprogram > 1) diag_note(s->d, "in program %lld of %lld", (long long)s->program, (long long)s->m->nprogram);
-  return false;
+  return say_whose(s, s->program, s->d);
 }
 
 bool walk(Sim *s) {

@@ -2,12 +2,10 @@
  */
 #include "world.h"
 
-#include <pthread.h>
-#include <signal.h>
+#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#include "locked.h"
+#include "threads.h"
 
 typedef enum SeatState { SEAT_RUNS, SEAT_WAITS, SEAT_MEETS, SEAT_ENDED } SeatState;
 /* Of several failed ranks the lowest with the gravest fault speaks: its own, then waiting in vain, then being left. */
@@ -20,13 +18,14 @@ struct SimSeat { /* of one rank */
   pthread_t thread;
   SeatState state;
   Fault fault;
-  const Offer *offer;   /* while it waits or meets */
+  const Offer *offer;   /* while it waits or meets: one for each core */
   const int64_t *ranks; /* the list it waits for */
   int64_t nranks;
   int64_t first;    /* of the meeting: the rank that keeps its round */
   uint64_t round;   /* as the first of a meeting: how many it has seen end */
   int64_t left;     /* as the first: ranks that are still in the meeting */
-  uint32_t end_loc; /* line of the last instruction */
+  const IrIns *end; /* its last instruction */
+  Diag *why;        /* while it waits: what to fill when that is in vain */
   const SimTensor *operands;
   SimTensor *outputs;
   SimOptions opt;
@@ -40,9 +39,9 @@ struct SimWorld {
   Alloc alloc; /* the caller's, for its own thread while no rank runs */
   LockedAlloc shared;
   Alloc seat_alloc; /* the same through shared, for the ranks */
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
+  Gate gate;
   int n, running;
+  int ncores; /* of each rank */
   bool stuck; /* nobody runs and nobody will meet */
   struct SimSeat *seat;
 };
@@ -71,21 +70,17 @@ static bool try_open(SimWorld *w, struct SimSeat *me) {
   return true;
 }
 
-static const char *file_of(const IrModule *m, uint32_t loc) { return loc && loc < m->nlocs ? m->locs[loc].file : "?"; }
-static int line_of(const IrModule *m, uint32_t loc) { return loc && loc < m->nlocs ? m->locs[loc].line : 0; }
-
 /* Names the first rank that does not wait with this one. */
 static void say_stuck(const SimWorld *w, struct SimSeat *me) {
-  const IrModule *m = w->m;
-  const IrIns *ins = me->offer->ins;
+  Stop here = {.ins = me->offer->ins}, there = {0};
   for (int64_t k = 0; k < me->nranks; k++) {
     const struct SimSeat *o = &w->seat[me->ranks[k]];
     if (waits_with(me, o)) continue;
-    bool waits = o->state == SEAT_WAITS;
-    uint32_t loc = waits ? o->offer->ins->loc : o->end_loc;
-    DIAG(&me->d, rank_waits, op_full_name(ins), file_of(m, ins->loc), line_of(m, ins->loc), me->rank, o->rank,
-         waits ? "is in " : "has ended after ", waits ? op_full_name(o->offer->ins) : "", waits ? " at " : "",
-         file_of(m, loc), line_of(m, loc));
+    snprintf(here.who, sizeof here.who, "rank %d", me->rank);
+    snprintf(there.who, sizeof there.who, "rank %d", o->rank);
+    there.ended = o->state != SEAT_WAITS;
+    there.ins = there.ended ? o->end : o->offer->ins;
+    say_deadlock(me->why, w->m, &here, &there);
     return;
   }
 }
@@ -100,44 +95,29 @@ static void look_stuck(SimWorld *w) {
   }
 }
 
-/* Until something changes, or a moment later when the caller may be interrupted. */
-static void wait_change(SimWorld *w, const Sim *s) {
-  struct timespec until;
-  if (!s->opt->interrupt) {
-    pthread_cond_wait(&w->changed, &w->lock);
-    return;
-  }
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_nsec += 20 * 1000 * 1000;
-  if (until.tv_nsec >= 1000 * 1000 * 1000) {
-    until.tv_nsec -= 1000 * 1000 * 1000;
-    until.tv_sec++;
-  }
-  pthread_cond_timedwait(&w->changed, &w->lock, &until);
-}
-
-static bool is_interrupted(const Sim *s) {
-  return s->opt->interrupt && atomic_load_explicit(s->opt->interrupt, memory_order_relaxed);
-}
-
 /* ---- what goes wrong --------------------------------------------------------------------------------------------- */
-static bool same_attributes(const Offer *a, const Offer *b) {
-  const OpInfo *op = &op_info[a->ins->op];
+static bool same_attributes(const IrIns *a, const IrIns *b, bool cores) {
+  const OpInfo *op = &op_info[a->op];
   for (int k = 0; k < op->nparams; k++) {
-    const char *name = op->params[k].name;
-    if (op->params[k].role != ATTR || strcmp(name, "priority") == 0 || strcmp(name, "recv_counts_known") == 0 ||
-        op->params[k].kind == K_groups)
-      continue;
-    if (!ir_val_equal(&a->ins->v[k], &b->ins->v[k])) return false;
+    const IrParam *p = &op->params[k];
+    bool own = strcmp(p->name, "priority") == 0 || strcmp(p->name, "recv_counts_known") == 0 || p->kind == K_groups;
+    if (p->role != ATTR || (own && !cores)) continue;
+    if (!ir_val_equal(&a->v[k], &b->v[k])) return false;
   }
   return true;
 }
 
+const char *calls_differ(const IrIns *a, const IrIns *b, bool cores) {
+  if (a->op != b->op) return "they must meet in the same one";
+  return same_attributes(a, b, cores) ? NULL : "their options differ";
+}
+
 /* Why two offers are not of one collective, or NULL. */
 static const char *differ(const Offer *a, const Offer *b) {
-  if (a->ins->op != b->ins->op) return "they must meet in the same one";
+  const char *why = calls_differ(a->ins, b->ins, false);
+  if (why) return why;
   if (a->program != b->program) return "they are different programs of the grid";
-  if (!same_attributes(a, b)) return "their options differ";
+  if (a->joined != b->joined) return "both cores of the one bring the same tensors, and those of the other do not";
   if (a->nsrc != b->nsrc) return "they bring different numbers of tensors";
   for (uint32_t k = 0; k < a->nsrc; k++) {
     const IrTile *t = a->src[k].tile, *u = b->src[k].tile;
@@ -149,18 +129,29 @@ static const char *differ(const Offer *a, const Offer *b) {
   return NULL;
 }
 
+static bool say_differ(Sim *s, const Offer *a, int64_t rank, const Offer *b, const char *why) {
+  Text x, y;
+  text_init(&x, s->alloc);
+  text_init(&y, s->alloc);
+  say_stop(&x, s->m, a->ins);
+  say_stop(&y, s->m, b->ins);
+  DIAG(s->d, rank_differs, text_str(&x), (int)rank, text_str(&y), world_rank(s), why);
+  text_free(&x);
+  text_free(&y);
+  return false;
+}
+
 /* All ranks of a meeting come to the same verdict; the first that differs from the first of the list reports it. */
 static bool agree(Sim *s, struct SimSeat *me, const Offer **offers) {
-  for (int64_t k = 1; k < me->nranks; k++) {
-    const Offer *a = offers[0], *b = offers[k];
-    const char *why = differ(a, b);
-    if (!why) continue;
-    if (me->ranks[k] != me->rank) return false;
-    me->fault = FAULT_OWN;
-    return DIAG(s->d, rank_differs, op_full_name(a->ins), file_of(s->m, a->ins->loc), line_of(s->m, a->ins->loc),
-                (int)me->ranks[0], op_full_name(b->ins), file_of(s->m, b->ins->loc), line_of(s->m, b->ins->loc),
-                (int)me->ranks[k], why);
-  }
+  for (int64_t k = 1; k < me->nranks; k++)
+    for (int c = 0; c < me->world->ncores; c++) {
+      const Offer *a = &offers[0][c], *b = &offers[k][c];
+      const char *why = differ(a, b);
+      if (!why) continue;
+      if (me->ranks[k] != me->rank) return false;
+      me->fault = FAULT_OWN;
+      return say_differ(s, a, me->ranks[0], b, why);
+    }
   me->fault = FAULT_NONE;
   return true;
 }
@@ -169,7 +160,7 @@ static bool agree(Sim *s, struct SimSeat *me, const Offer **offers) {
 /* With the lock: true when the meeting is open. */
 static bool wait_open(Sim *s, struct SimSeat *me) {
   SimWorld *w = me->world;
-  while (me->state == SEAT_WAITS && !w->stuck && !is_interrupted(s)) wait_change(w, s);
+  while (me->state == SEAT_WAITS && !w->stuck && !gate_interrupted(&w->gate)) gate_wait(&w->gate);
   if (me->state == SEAT_MEETS) return true;
   if (w->stuck) {
     if (me->fault == FAULT_NONE) me->fault = FAULT_LEFT;
@@ -187,19 +178,19 @@ bool world_meet(Sim *s, const int64_t *ranks, int64_t n, const Offer *mine, cons
     offers[0] = mine;
     return true;
   }
-  if (s->thread) return DIAG(s->d, rank_cores, op_full_name(s->ins), me->rank);
   SimWorld *w = me->world;
-  pthread_mutex_lock(&w->lock);
+  pthread_mutex_lock(&w->gate.lock);
   me->offer = mine;
+  me->why = s->d;
   me->ranks = ranks;
   me->nranks = n;
   me->state = SEAT_WAITS;
   w->running--;
   if (!try_open(w, me)) look_stuck(w);
-  if (me->state == SEAT_MEETS || w->stuck) pthread_cond_broadcast(&w->changed);
+  if (me->state == SEAT_MEETS || w->stuck) pthread_cond_broadcast(&w->gate.changed);
   bool open = wait_open(s, me);
   for (int64_t k = 0; open && k < n; k++) offers[k] = w->seat[ranks[k]].offer;
-  pthread_mutex_unlock(&w->lock);
+  pthread_mutex_unlock(&w->gate.lock);
   if (!open) return false;
   me->fault = FAULT_LEFT;
   if (agree(s, me, offers)) return true;
@@ -211,16 +202,16 @@ void world_leave(Sim *s) {
   struct SimSeat *me = s->opt->seat;
   if (!me) return;
   SimWorld *w = me->world;
-  pthread_mutex_lock(&w->lock);
+  pthread_mutex_lock(&w->gate.lock);
   struct SimSeat *first = &w->seat[me->first];
   uint64_t round = first->round;
   if (--first->left == 0) {
     first->round++;
-    pthread_cond_broadcast(&w->changed);
+    pthread_cond_broadcast(&w->gate.changed);
   }
-  while (first->round == round) pthread_cond_wait(&w->changed, &w->lock);
+  while (first->round == round) pthread_cond_wait(&w->gate.changed, &w->gate.lock);
   me->state = SEAT_RUNS;
-  pthread_mutex_unlock(&w->lock);
+  pthread_mutex_unlock(&w->gate.lock);
 }
 
 /* ---- a run with ranks -------------------------------------------------------------------------------------------- */
@@ -230,18 +221,18 @@ static void *run_rank(void *ud) {
   struct SimSeat *me = ud;
   SimWorld *w = me->world;
   me->ok = sim_run(w->m, me->operands, me->outputs, &me->opt, &me->d);
-  pthread_mutex_lock(&w->lock);
+  pthread_mutex_lock(&w->gate.lock);
   if (!me->ok && me->fault == FAULT_NONE) me->fault = FAULT_OWN;
   if (me->state != SEAT_WAITS) w->running--; /* waiting in vain it does not run */
   me->state = SEAT_ENDED;
   look_stuck(w);
-  pthread_cond_broadcast(&w->changed);
-  pthread_mutex_unlock(&w->lock);
+  pthread_cond_broadcast(&w->gate.changed);
+  pthread_mutex_unlock(&w->gate.lock);
   return NULL;
 }
 
 void world_ended(Sim *s) {
-  if (s->opt->seat && s->ins) s->opt->seat->end_loc = s->ins->loc;
+  if (s->opt->seat && s->ins) s->opt->seat->end = s->ins;
 }
 
 static void open_seat(SimWorld *w, int r, const SimRanks *ranks, const SimOptions *opt) {
@@ -265,24 +256,20 @@ static void open_seat(SimWorld *w, int r, const SimRanks *ranks, const SimOption
 static bool run_all(SimWorld *w, Diag *d) {
   int started = 0;
   bool ok = true;
-  sigset_t all, old; /* signals are the caller's thread's business */
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
   while (ok && started < w->n) {
-    ok = pthread_create(&w->seat[started].thread, NULL, run_rank, &w->seat[started]) == 0;
+    ok = thread_start(&w->seat[started].thread, run_rank, &w->seat[started]);
     if (ok) started++;
   }
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
   if (!ok) {
     DIAG0(d, nomem);
-    pthread_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->gate.lock);
     for (int r = started; r < w->n; r++) {
       w->seat[r].state = SEAT_ENDED;
       w->running--;
     }
     look_stuck(w);
-    pthread_cond_broadcast(&w->changed);
-    pthread_mutex_unlock(&w->lock);
+    pthread_cond_broadcast(&w->gate.changed);
+    pthread_mutex_unlock(&w->gate.lock);
   }
   for (int r = 0; r < started; r++) pthread_join(w->seat[r].thread, NULL);
   return ok;
@@ -306,16 +293,6 @@ static bool gather_outcome(SimWorld *w, const SimOptions *opt, Diag *d) {
   return ok;
 }
 
-static void open_locks(SimWorld *w) {
-  pthread_condattr_t attr;
-  pthread_mutex_init(&w->lock, NULL);
-  w->seat_alloc = locked_open(&w->shared, w->alloc);
-  pthread_condattr_init(&attr);
-  pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-  pthread_cond_init(&w->changed, &attr);
-  pthread_condattr_destroy(&attr);
-}
-
 static void close_world(SimWorld *w) {
   for (int r = 0; r < w->n; r++) {
     text_free(&w->seat[r].report.lines);
@@ -323,9 +300,8 @@ static void close_world(SimWorld *w) {
     diag_free(&w->seat[r].d);
   }
   alloc_free(&w->alloc, w->seat, (size_t)w->n * sizeof *w->seat);
-  pthread_cond_destroy(&w->changed);
   locked_close(&w->shared);
-  pthread_mutex_destroy(&w->lock);
+  gate_close(&w->gate);
 }
 
 bool sim_run_ranks(const IrModule *m, const SimRanks *ranks, const SimOptions *opt, Diag *d) {
@@ -334,7 +310,9 @@ bool sim_run_ranks(const IrModule *m, const SimRanks *ranks, const SimOptions *o
   SimWorld w = {.m = m, .alloc = opt->alloc, .n = (int)ranks->n, .running = (int)ranks->n};
   w.seat = alloc_new(&w.alloc, (size_t)w.n * sizeof *w.seat);
   if (!w.seat) return DIAG0(d, nomem);
-  open_locks(&w);
+  w.ncores = (int)ir_core_count(m->cores, m->ngrid);
+  w.seat_alloc = locked_open(&w.shared, w.alloc);
+  gate_open(&w.gate, opt->interrupt);
   for (int r = 0; r < w.n; r++) open_seat(&w, r, ranks, opt);
   bool ok = run_all(&w, d) && gather_outcome(&w, opt, d);
   close_world(&w);

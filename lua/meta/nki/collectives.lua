@@ -20,7 +20,7 @@ function ncc.all_reduce(srcs, dsts, replica_group, op, priority) end
 ---@return nki.Instruction
 function ncc.all_gather(srcs, dsts, replica_group, collective_dim, priority) end
 
----all_gather of flat buffers with a length for each rank. Row 0 of metadata_tensor: elements to send, row 1: where in the src they begin (first column counts), row 2: elements received from each rank, written unless recv_counts_known. Rank i of the group fills dst from i * (elements of dst / 4) on. metadata_tensor is (rows, 4) in hbm or (1, rows, 4) in sbuf. Groups of 4 ranks; has_rdispls is not supported.
+---all_gather of flat buffers with a length for each rank. Row 0 of metadata_tensor: elements to send, row 1: where in the src they begin (first column counts), row 2: elements received from each rank, written unless recv_counts_known. Rank i of the group fills dst from i * (elements of dst / 4) on. metadata_tensor is (rows, 4) in hbm or (1, rows, 4) in sbuf. Groups of 4 ranks, of two physical cores each; has_rdispls is not supported.
 ---@param srcs nki.Tensor[]
 ---@param dsts nki.Tensor[]
 ---@param replica_group any
