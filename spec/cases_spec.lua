@@ -19,7 +19,11 @@ for _, name in ipairs(names) do
       it(("refuses %d: %s%s: %s"):format(i, c.rule and c.rule .. ", " or "", c[1], c[2]), function() case.reject(c) end)
     end
     for _, c in ipairs(cases.numeric) do
-      it("computes " .. c[1], function() case.compute(c) end)
+      it("computes " .. c[1], function()
+        for _, target in ipairs(case.targets(c)) do
+          case.compute(case.on(c, target))
+        end
+      end)
     end
     for _, c in ipairs(cases.prints or {}) do
       it("prints " .. c[1], function()

@@ -22,10 +22,15 @@ local function dropped(x, prob)
   return out
 end
 
+local function in_place(a, prob)
+  nisa.dropout(a, a, prob)
+  return a
+end
+
 local x = gen.rows(2, function(p) return gen.rows(40, function(i) return 1 + 100 * p + i end) end)
-local function want(prob)
+local function want(prob, gen4)
   return gen.rows(2, function(p)
-    local words = gen.vector(0)(p, 40)
+    local words = gen.vector(0, gen4)(p, 40)
     return gen.map(x[p + 1], function(v, i) return gen.unit(words[i]) >= prob[p + 1] and v or 0 end)
   end)
 end
@@ -50,11 +55,13 @@ return {
   numeric = {
     {"nothing, everything", {nd.array(x)}, function(a) return dropped(a, 0.0), dropped(a, 1.0) end,
      {nd.array(x), nd.zeros({2, 40}, "float32")}},
-    {"some elements, unscaled", {nd.array(x)}, function(a) return dropped(a, 0.25) end, {nd.array(want {0.25, 0.25})}},
+    {"some elements, unscaled", {nd.array(x)}, last = "trn2", function(a) return dropped(a, 0.25) end,
+     {nd.array(want {0.25, 0.25})}},
+    {"some elements, unscaled (gen4)", {nd.array(x)}, target = "trn3", function(a) return dropped(a, 0.25) end,
+     {nd.array(want({0.25, 0.25}, true))}},
     {"a probability per partition, integers, in place", {nd.array(x, "int16"), nd.array {{0.75}, {0.5}}},
-     function(a, prob)
-      nisa.dropout(a, a, prob)
-      return a
-    end, {nd.array(want {0.75, 0.5}, "int16")}},
+     last = "trn2", in_place, {nd.array(want {0.75, 0.5}, "int16")}},
+    {"the same on gen4", {nd.array(x, "int16"), nd.array {{0.75}, {0.5}}}, target = "trn3", in_place,
+     {nd.array(want({0.75, 0.5}, true), "int16")}},
   },
 }

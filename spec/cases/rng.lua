@@ -6,10 +6,37 @@ local case = require "spec.support.case"
 local gen = require "spec.support.generators"
 local sb, ps = case.sbuf, case.psum
 
-local first = gen.rows(2, function(p) return gen.vector(0)(p, 4) end)
-local function low(bits)
-  return gen.map(first, function(row) return gen.map(row, function(word) return word & ((1 << bits) - 1) end) end)
+local numeric = {}
+
+-- The three cases of the Vector engine's generator before gen4 and from gen4 on.
+local function of_generator(gen4)
+  local function words(p, n) return gen.vector(0, gen4)(p, n) end
+  local function add(name, f, want)
+    numeric[#numeric + 1] = {name .. (gen4 and " (gen4)" or ""), {}, f, want, target = gen4 and "trn3" or nil,
+      last = not gen4 and "trn2" or nil}
+  end
+  local low = gen.rows(2, function(p) return gen.map(words(p, 4), function(word) return word & 0xFFFF end) end)
+  add("the numbers after seed 0, and then the next ones", function()
+    local a, b = sb({2, 4}, nl.uint32), sb({2, 4}, nl.uint32)
+    nisa.rng(a)
+    nisa.rng(b)
+    return a, b
+  end, {nd.array(gen.rows(2, function(p) return words(p, 4) end), "uint32"),
+    nd.array(gen.rows(2, function(p) return {table.unpack(words(p, 8), 5)} end), "uint32")})
+  add("the low bits", function()
+    local a = sb({2, 4}, nl.uint16)
+    nisa.rng(a)
+    return a
+  end, {nd.array(low, "uint16")})
+  add("lanes are partitions of the chip", function()
+    local a = sb({64, 4}, nl.uint32)
+    nisa.memset(a, 0)
+    nisa.rng(a[{{32, 34}}])
+    return a[{{32, 34}}]
+  end, {nd.array(gen.rows(2, function(p) return words(32 + p, 4) end), "uint32")})
 end
+of_generator(false)
+of_generator(true)
 
 return {
   accept = {
@@ -25,24 +52,5 @@ return {
     {"err_engine_set", "engine scalar is not one of",
      function() nisa.rng(sb({4, 8}, nl.uint32), nisa.engine.scalar) end},
   },
-  numeric = {
-    {"the numbers after seed 0, and then the next ones", {}, function()
-      local a, b = sb({2, 4}, nl.uint32), sb({2, 4}, nl.uint32)
-      nisa.rng(a)
-      nisa.rng(b)
-      return a, b
-    end, {nd.array(first, "uint32"),
-      nd.array(gen.rows(2, function(p) return {table.unpack(gen.vector(0)(p, 8), 5)} end), "uint32")}},
-    {"the low bits", {}, function()
-      local a = sb({2, 4}, nl.uint16)
-      nisa.rng(a)
-      return a
-    end, {nd.array(low(16), "uint16")}},
-    {"lanes are partitions of the chip", {}, function()
-      local a = sb({64, 4}, nl.uint32)
-      nisa.memset(a, 0)
-      nisa.rng(a[{{32, 34}}])
-      return a[{{32, 34}}]
-    end, {nd.array(gen.rows(2, function(p) return gen.vector(0)(32 + p, 4) end), "uint32")}},
-  },
+  numeric = numeric,
 }

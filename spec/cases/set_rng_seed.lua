@@ -21,7 +21,7 @@ return {
     {"err_unsupported_dtype", "src_seeds is", function() nisa.set_rng_seed(sb({1, 1}, nl.uint16)) end},
   },
   numeric = {
-    {"the shift registers of gen2 and gen3", {nd.array({{12345}}, "uint32")}, drawn,
+    {"the shift registers of gen2 and gen3", last = "trn2", {nd.array({{12345}}, "uint32")}, drawn,
      {nd.array(gen.rows(3, function(p) return gen.vector(12345)(p, 5) end), "uint32")}},
     {"the four states of gen4", target = "trn3", {nd.array({{12345}}, "uint32")}, drawn,
      {nd.array(gen.rows(3, function(p) return gen.vector(12345, true)(p, 5) end), "uint32")}},

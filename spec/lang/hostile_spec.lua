@@ -1,6 +1,7 @@
 -- hostile_spec: kernels whose surroundings move under them: freed operands, state that no key can hold, absurd sizes.
 local nki, nl = require "nki", require "nki.language"
 local nd = require "nki.ndarray"
+local build = require "spec.support.build"
 local raises = require "spec.support.raises"
 
 local x = nd.ones {4, 4}
@@ -358,7 +359,7 @@ describe("a run of its own", function()
     local file = assert(io.open(name, "w"))
     file:write(body or plain)
     file:close()
-    local command = ("NKI_PRECISE_FP=%s %s/bin/nkilua %s 2>&1"):format(value, os.getenv "NKILUA_BUILD", name)
+    local command = ("NKI_PRECISE_FP=%s %s %s 2>&1"):format(value, build.program, name)
     local pipe = assert(io.popen(command))
     local text = pipe:read("a")
     pipe:close()

@@ -1,4 +1,4 @@
--- The numbers of every nl function, against closed forms in double precision; and the instructions that compute them.
+-- What nl functions compute beyond the cases of spec/names: operators, columns, other dtypes; and what they refuse.
 local kernel = require "spec.support.kernel"
 local nki, nl, nisa, nd = require "nki", require "nki.language", require "nki.isa", require "nki.ndarray"
 
@@ -32,49 +32,8 @@ end
 local x = {{-2.5, -1, -0.5, 0}, {0.25, 0.5, 1.5, 3}}
 local y = {{2, -3, 0.5, 4}, {-1, 2, 1.5, 0.5}}
 
-local function bool(b) return b and 1 or 0 end
-local function erf(v) -- a series; |v| <= 3
-  local sum, term = v, v
-  for n = 1, 80 do
-    term = -term * v * v / n
-    sum = sum + term / (2 * n + 1)
-  end
-  return 2 / math.sqrt(math.pi) * sum
-end
-local function sigmoid(v) return 1 / (1 + math.exp(-v)) end
-local function tanh(v) return (math.exp(v) - math.exp(-v)) / (math.exp(v) + math.exp(-v)) end
-local function softplus(v) return math.log(1 + math.exp(v)) end
-
 describe("element-wise functions of two tiles", function()
-  local f = {
-    add = function(a, b) return a + b end,
-    subtract = function(a, b) return a - b end,
-    multiply = function(a, b) return a * b end,
-    divide = function(a, b) return a / b end,
-    maximum = math.max,
-    minimum = math.min,
-    mod = function(a, b) return a - math.floor(a / b) * b end,
-    fmod = math.fmod,
-    equal = function(a, b) return bool(a == b) end,
-    not_equal = function(a, b) return bool(a ~= b) end,
-    less = function(a, b) return bool(a < b) end,
-    less_equal = function(a, b) return bool(a <= b) end,
-    greater = function(a, b) return bool(a > b) end,
-    greater_equal = function(a, b) return bool(a >= b) end,
-    logical_and = function(a, b) return bool(a ~= 0 and b ~= 0) end,
-    logical_or = function(a, b) return bool(a ~= 0 or b ~= 0) end,
-    logical_xor = function(a, b) return bool((a ~= 0) ~= (b ~= 0)) end,
-  }
-  for name, fn in pairs(f) do
-    it("nl." .. name, function()
-      check(kernel.run(function(s, t) return nl[name](s, t) end, x, y), map(x,
-        function(v, i, j) return fn(v, y[i][j]) end))
-      check(kernel.run(function(s) return nl[name](s, 1.5) end, x), map(x, function(v) return fn(v, 1.5) end))
-      check(kernel.run(function(s) return nl[name](1.5, s) end, y), map(y, function(v) return fn(1.5, v) end))
-    end)
-  end
-
-  it("nl.power", function()
+  it("the operator ^", function()
     local base = {{1, 2, 3, 4}}
     local e = {{2, 0.5, -1, 3}}
     check(kernel.run(function(s, t) return s ^ t end, base, e), map(base,
@@ -110,61 +69,6 @@ describe("element-wise functions of two tiles", function()
 end)
 
 describe("element-wise functions of one tile", function()
-  local pos = {{0.25, 0.5, 1, 2}, {3, 4, 10, 100}}
-  local f = {
-    negative = function(v) return -v end,
-    abs = math.abs,
-    square = function(v) return v * v end,
-    sign = function(v) return v > 0 and 1 or v < 0 and -1 or 0 end,
-    exp = math.exp,
-    tanh = tanh,
-    sigmoid = sigmoid,
-    relu = function(v) return math.max(v, 0) end,
-    gelu = function(v) return v / 2 * (1 + erf(v / math.sqrt(2))) end,
-    gelu_dx = function(v)
-      return (1 + erf(v / math.sqrt(2))) / 2 + v * math.exp(-v * v / 2) / math.sqrt(2 * math.pi)
-    end,
-    gelu_apprx_tanh = function(v) return v / 2 * (1 + tanh(math.sqrt(2 / math.pi) * (v + 0.044715 * v ^ 3))) end,
-    gelu_apprx_sigmoid = function(v) return v * sigmoid(1.702 * v) end,
-    gelu_apprx_sigmoid_dx = function(v)
-      local s = sigmoid(1.702 * v)
-      return s + 1.702 * v * s * (1 - s)
-    end,
-    silu = function(v) return v * sigmoid(v) end,
-    silu_dx = function(v) return sigmoid(v) + v * sigmoid(v) * (1 - sigmoid(v)) end,
-    softplus = softplus,
-    mish = function(v) return v * tanh(softplus(v)) end,
-    erf = erf,
-    erf_dx = function(v) return 2 / math.sqrt(math.pi) * math.exp(-v * v) end,
-    sin = math.sin,
-    cos = math.cos,
-    tan = math.tan,
-    ceil = math.ceil,
-    floor = math.floor,
-    trunc = function(v) return v < 0 and math.ceil(v) or math.floor(v) end,
-    logical_not = function(v) return bool(v == 0) end,
-    copy = function(v) return v end,
-  }
-  for name, fn in pairs(f) do
-    it("nl." .. name, function() check(kernel.run(function(s) return nl[name](s) end, x), map(x, fn), 2e-6) end)
-  end
-  local g = {
-    log = function(v) return math.log(v) end,
-    sqrt = math.sqrt,
-    rsqrt = function(v) return 1 / math.sqrt(v) end,
-    reciprocal = function(v) return 1 / v end,
-  }
-  for name, fn in pairs(g) do
-    it("nl." .. name, function() check(kernel.run(function(s) return nl[name](s) end, pos), map(pos, fn), 2e-6) end)
-  end
-  it("nl.arctan", function()
-    local small = {{-1.5, -0.5, 0, 1.25}}
-    check(kernel.run(function(s) return nl.arctan(s) end, small), map(small, math.atan), 2e-6)
-  end)
-  it("nl.sin of large arguments", function()
-    local big = {{9, -20, 100, 1000}}
-    check(kernel.run(function(s) return nl.sin(s) end, big), map(big, math.sin), 1e-5)
-  end)
   it("take dtype=", function()
     local r = kernel.run(function(s) return nl.exp(s, nl.bfloat16) end, {{0, 1}})
     assert.equal("bfloat16", r.dtype)
@@ -173,43 +77,6 @@ describe("element-wise functions of one tile", function()
 end)
 
 describe("reductions", function()
-  local cube = {{1, 2, 3, 4, 5, 6}, {-1, 0, 2, 4, -3, 1}}
-  local function rows(fn) return map({{0}, {0}}, function(_, i) return fn(cube[i]) end) end
-  local function fold(op, list)
-    local r = list[1]
-    for k = 2, #list do r = op(r, list[k]) end
-    return r
-  end
-  local function mean(list) return fold(function(a, b) return a + b end, list) / #list end
-  local function var(list)
-    local m, s = mean(list), 0
-    for _, v in ipairs(list) do s = s + (v - m) ^ 2 end
-    return s / #list
-  end
-  local f = {
-    sum = function(l) return fold(function(a, b) return a + b end, l) end,
-    prod = function(l) return fold(function(a, b) return a * b end, l) end,
-    max = function(l) return math.max(table.unpack(l)) end,
-    min = function(l) return math.min(table.unpack(l)) end,
-    mean = mean,
-    var = var,
-    all = function(l) return fold(function(a, b) return bool(a ~= 0 and b ~= 0) end, l) end,
-  }
-  for name, fn in pairs(f) do
-    it("nl." .. name, function()
-      check(kernel.run(function(s) return nl[name](s, 1) end, cube), rows(fn), 1e-5)
-      check(kernel.run(function(s) return nl[name](s, {1}) end, cube), rows(fn), 1e-5)
-      check(kernel.run(function(s) -- both free axes of a 3-D tile
-        return nl.copy(nl[name](s:reshape {2, 3, 2}, {-1, 1})):reshape {2, 1}
-      end, cube), rows(fn), 1e-5)
-    end)
-    it("nl." .. name .. " over the last axis only", function()
-      local want = map({{0, 0, 0}, {0, 0, 0}}, function(_, i, j) return fn({cube[i][2 * j - 1], cube[i][2 * j]}) end)
-      check(kernel.run(function(s) return nl.copy(nl[name](s:reshape {2, 3, 2}, 2)):reshape {2, 3} end, cube), want,
-        1e-5)
-    end)
-  end
-
   it("keep axes when asked, var always", function()
     kernel.trace(function(t)
       local c = t:reshape {128, 8, 8}
@@ -241,53 +108,11 @@ describe("reductions", function()
 end)
 
 describe("compositions", function()
-  it("nl.softmax over all free axes and over the last", function()
-    local function soft(list)
-      local m, s, r = math.max(table.unpack(list)), 0, {}
-      for k, v in ipairs(list) do
-        r[k] = math.exp(v - m)
-        s = s + r[k]
-      end
-      for k in ipairs(r) do r[k] = r[k] / s end
-      return r
-    end
-    check(kernel.run(function(s) return nl.softmax(s) end, x), {soft(x[1]), soft(x[2])})
-    local pairs_of = {}
-    for i, row in ipairs(x) do
-      local a, b = soft {row[1], row[2]}, soft {row[3], row[4]}
-      pairs_of[i] = {a[1], a[2], b[1], b[2]}
-    end
-    check(kernel.run(function(s) return nl.softmax(s:reshape {2, 2, 2}):reshape {2, 4} end, x), pairs_of)
+  it("nl.softmax in another dtype", function()
     assert.equal("bfloat16", kernel.run(function(s) return nl.softmax(s, {dtype = nl.bfloat16}) end, x).dtype)
   end)
 
-  it("nl.softmax survives large values", function()
-    check(kernel.run(function(s) return nl.softmax(s) end, {{1000, 1000, -1000, 1000}}), {{1 / 3, 1 / 3, 0, 1 / 3}})
-  end)
-
-  it("nl.rms_norm with a weight per row and one row of weights", function()
-    local w = {{1, 2, 3, 4}}
-    local want = map(x, function(v, i, j)
-      local s = 0
-      for _, u in ipairs(x[i]) do s = s + u * u end
-      return v / math.sqrt(s / 4 + 1e-6) * w[1][j]
-    end)
-    check(kernel.run(function(s, g) return nl.rms_norm(s, g, 1, 4) end, x, w), want)
-    check(kernel.run(function(s, g) return nl.rms_norm(s, g, 1, 4) end, x, {w[1], w[1]}), want)
-    local eps = kernel.run(function(s, g) return nl.rms_norm(s, g, {axis = 1, n = 4, epsilon = 3.75}) end, {{1, 0, 0,
-      0}}, w)
-    check(eps, {{0.5, 0, 0, 0}})
-  end)
-
-  it("nl.where selects by any nonzero condition", function()
-    check(kernel.run(function(s, t) return nl.where(s, s, t) end, x, y), map(x,
-      function(v, i, j) return v ~= 0 and v or y[i][j] end))
-    check(kernel.run(function(s) return nl.where(nl.less(s, 0), 0, s) end, x), map(x,
-      function(v) return math.max(v, 0) end))
-    check(kernel.run(function(s) return nl.where(nl.less(s, 0), s, 7) end, x), map(x,
-      function(v) return v < 0 and v or 7 end))
-    check(kernel.run(function(s) return nl.where(nl.less(s, 0, nl.uint8), 1.5, 2.5) end, x), map(x,
-      function(v) return v < 0 and 1.5 or 2.5 end))
+  it("nl.where of two dtypes", function()
     check(kernel.run(function(s, t) return nl.where(s, nl.copy(s, nl.bfloat16), t) end, x, y), map(x,
       function(v, i, j)
       return v ~= 0 and v or y[i][j]
@@ -298,22 +123,7 @@ end)
 describe("movement", function()
   local a = {{1, 2, 3}, {4, 5, 6}}
 
-  it("nl.transpose, small, large and of integers", function()
-    check(kernel.run(function(s) return nl.transpose(s) end, a), {{1, 4}, {2, 5}, {3, 6}})
-    for _, dtype in ipairs {"float32", "int32"} do
-      local r = kernel.run(function(s) return nl.copy(nl.transpose(nl.copy(s, dtype)), nl.float32) end,
-        nd.arange(100 * 64, {dtype = "float32"}):reshape {100, 64})
-      assert.equal("{64, 100}", tostring(r.shape))
-      assert.equal(99 * 64 + 63, r:get(63, 99))
-      assert.equal(7 * 64 + 3, r:get(3, 7))
-    end
-  end)
-
-  it("nl.matmul with and without transpose_x, unequal sizes", function()
-    local want = {{22, 28}, {49, 64}}
-    check(kernel.run(function(s, t) return nl.matmul(s, t) end, a, {{1, 2}, {3, 4}, {5, 6}}), want)
-    check(kernel.run(function(s, t) return nl.matmul(s, t, true) end, {{1, 4}, {2, 5}, {3, 6}}, {{1, 2}, {3, 4}, {5,
-      6}}), want)
+  it("nl.matmul of tiles that do not fit", function()
     local e = kernel.error_of(function(t) nl.matmul(t, t) end)
     assert.equal("err_shape_mismatch", e.id)
     e = kernel.error_of(function(t) nl.matmul(t, t:expand_dim(1)) end)
@@ -326,9 +136,6 @@ describe("movement", function()
   end)
 
   it("nl.broadcast_to along free axes and partitions", function()
-    check(kernel.run(function(s) return nl.broadcast_to(s, {3, 4}) end, {{1}, {2}, {3}}), {{1, 1, 1, 1}, {2, 2, 2, 2},
-      {3, 3, 3, 3}})
-    check(kernel.run(function(s) return nl.broadcast_to(s, {3, 2}) end, {{1, 2}}), {{1, 2}, {1, 2}, {1, 2}})
     check(kernel.run(function(s) return nl.broadcast_to(s, {5, 2}, nl.bfloat16) end, {{7}}), {{7, 7}, {7, 7}, {7, 7},
       {7, 7}, {7, 7}})
     local e = kernel.error_of(function(t) nl.broadcast_to(t, {128, 65}) end)
@@ -350,17 +157,6 @@ describe("movement", function()
     assert.equal("err_unsupported_memory", e.id)
     assert.truthy(e:find("nl.copy brings it there", 1, true), tostring(e))
     assert.equal("err_bind_value", kernel.error_of(function(_, h) nl.load(h[0]) end).id)
-  end)
-
-  it("nl.store keeps rows and columns apart", function()
-    local k = nki.jit(function(h)
-      local out = nl.ndarray({2, 3}, nl.float32, nl.shared_hbm)
-      for i in nl.affine_range(2) do
-        nl.store(out[{i, {0, 3}}], nl.load(h["0:1"]) * (i + 1)) -- a row, from a tile of one partition
-      end
-      return out
-    end, {platform_target = "trn2"})
-    check(k(nd.array(a, "float32")), {{1, 2, 3}, {2, 4, 6}})
   end)
 end)
 
@@ -410,23 +206,6 @@ describe("creation", function()
 end)
 
 describe("nl.device_print", function()
-  it("prints at run time", function()
-    local build = require "spec.support.build"
-    local script = os.tmpname()
-    build.spit(script, [[
-      local nki, nl, nd = require "nki", require "nki.language", require "nki.ndarray"
-      local k = nki.jit(function(a)
-        nl.device_print("seen", nl.load(a))
-        return a
-      end, {platform_target = "trn2"})
-      k(nd.full({1, 2}, 4.25, "float32"))]])
-    local r = build.shell(build.quote(build.program) .. " " .. build.quote(script))
-    os.remove(script)
-    assert.equal(0, r.code, r.err)
-    assert.truthy(r.out:find("seen", 1, true), r.out)
-    assert.truthy(r.out:find("4.25", 1, true), r.out)
-  end)
-
   it("takes a string and a tensor", function()
     assert.equal("err_bind_kind", kernel.error_of(function(t) nl.device_print(t, t) end).id)
     assert.equal("err_bind_kind", kernel.error_of(function() nl.device_print("x", 1) end).id)

@@ -2,10 +2,13 @@
 -- accept {name, f, target =} f() must trace, on trn1 unless target says otherwise; its IR must survive its text
 --   (every case may have grid =: what the kernel is launched on)
 --   reject   {id, text, f, rule =, target =}          f() must raise that error; rule: the row's rule that it breaks
--- numeric {name, inputs, f, want, tolerance =, target =, hbm =} f(tiles of the inputs in SBUF) returns tiles; want
--- lists arrays or nested
--- lists, compared by bytes, or within tolerance; hbm: f gets the tensors themselves and returns shared_hbm tensors;
--- ranks = n: the same on n ranks, inputs are arrays of all ranks or lists by rank, and of want each is a list by rank
+-- numeric {name, inputs, f, want, tolerance =, target =, last =, hbm =, ranks =, ir =}
+--   f(tiles of the inputs in SBUF) returns tiles; want lists arrays or nested lists, compared by bytes, or within
+--   tolerance; hbm: f gets the tensors themselves and returns shared_hbm tensors; ranks = n: the same on n ranks,
+--   inputs are arrays of all ranks or lists by rank, and of want each is a list by rank; ir: text that the IR has. It
+--   runs on target and all later ones, or those up to last
+-- Names (spec/names) have cases like numeric ones, and {name, f, values, target =, last =, host =, ir =}: f() in a
+-- kernel gives those values; with host f(target) does outside of any
 local nki, nl = require "nki", require "nki.language"
 local nd = require "nki.ndarray"
 local testing = require "nki.testing"
@@ -13,6 +16,24 @@ local raises = require "spec.support.raises"
 local trip = require "spec.support.trip"
 
 local case = {}
+
+local all_targets = {"trn1", "trn2", "trn3"}
+
+-- The targets that a numeric case runs on.
+function case.targets(c)
+  local list = {}
+  for _, target in ipairs(all_targets) do
+    if target >= (c.target or "trn1") and target <= (c.last or "trn3") then
+      list[#list + 1] = target
+    end
+  end
+  return list
+end
+
+-- The case c for one target.
+function case.on(c, target)
+  return setmetatable({target = target}, {__index = c})
+end
 
 function case.sbuf(shape, dtype) return nl.ndarray(shape, dtype or nl.float32) end
 function case.psum(shape, dtype) return nl.ndarray(shape, dtype or nl.float32, {buffer = nl.psum}) end
@@ -69,6 +90,30 @@ local function numeric_kernel(c)
   end, {platform_target = c.target or "trn1", func_name = "case", grid = c.grid})
 end
 
+-- Lists by their elements, other values by ==.
+local function deep_equal(a, b)
+  if type(a) ~= "table" or type(b) ~= "table" or getmetatable(a) or getmetatable(b) then
+    return a == b
+  end
+  for key, v in pairs(a) do
+    if not deep_equal(v, b[key]) then
+      return false
+    end
+  end
+  for key in pairs(b) do
+    if a[key] == nil then
+      return false
+    end
+  end
+  return true
+end
+
+local function has_text(c, artifact)
+  if c.ir and not artifact.ir:find(c.ir, 1, true) then
+    error(("the IR has no %s:\n%s"):format(c.ir, artifact.ir), 0)
+  end
+end
+
 local exact = {rtol = 0, atol = 0, equal_nan = true}
 
 -- The outputs by rank; the decoded artifact must give the same.
@@ -96,7 +141,9 @@ function case.compute(c)
   if c.ranks then
     return compute_on_ranks(c)
   end
-  local results = table.pack(trip.run(numeric_kernel(c), table.unpack(c[2])))
+  local kernel = numeric_kernel(c)
+  local results = table.pack(trip.run(kernel, table.unpack(c[2])))
+  has_text(c, kernel:specialize(table.unpack(c[2])))
   assert(results.n == #c[4], "the case returns " .. results.n .. " tiles and wants " .. #c[4])
   for i, want in ipairs(c[4]) do
     if c.tolerance then
@@ -107,8 +154,30 @@ function case.compute(c)
   end
 end
 
+-- Of a case {name, f, {values}}: f() in a kernel, or f(target) outside, gives these values.
+local function compare_told(c)
+  local got
+  if c.host then
+    got = table.pack(c[2](c.target))
+  else
+    case.accept {c[1], function() got = table.pack(c[2]()) end, target = c.target, grid = c.grid, ir = c.ir}
+  end
+  for i = 1, math.max(got.n, #c[3]) do
+    if not deep_equal(c[3][i], got[i]) then
+      error(("value %d is %s and must be %s"):format(i, tostring(got[i]), tostring(c[3][i])), 0)
+    end
+  end
+end
+
+-- Runs a case of a name: one that tells, or a numeric one.
+function case.run(c)
+  local tells = type(c[2]) == "function"
+  assert(#(tells and c[3] or c[4]) > 0, c[1] .. " wants nothing")
+  return (tells and compare_told or case.compute)(c)
+end
+
 function case.accept(c)
-  trip.decoded(bare_kernel(c, c[2]):specialize())
+  has_text(c, trip.decoded(bare_kernel(c, c[2]):specialize()))
 end
 
 function case.reject(c)

@@ -87,6 +87,8 @@ bool enum_parse(EnumType t, const char *name, size_t n, int *out) {
   return true;
 }
 
+bool enum_is_text(EnumType t) { return t == ET_matmul_perf_mode; }
+
 const char *enum_type_name(EnumType t) {
   static const char *const type_names[ET_count] = {
       "none",       "engine",     "reduce_cmd",    "dge_mode",     "oob_mode", "matmul_perf_mode",

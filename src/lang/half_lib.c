@@ -221,37 +221,26 @@ static int lib_half(lua_State *L) {
 }
 
 void half_push_lib(lua_State *L, LangCtx *c) {
-  static const luaL_Reg fns[] = {{"fault", lib_fault},
-                                 {"kind", lib_kind},
-                                 {"rename", lib_rename},
-                                 {"on_chip", lib_on_chip},
-                                 {"integer", lib_integer},
-                                 {"shape", lib_shape},
-                                 {"dtype", lib_dtype},
-                                 {"promote", lib_promote},
-                                 {"partial", lib_partial},
-                                 {"wrote_beyond", lib_wrote_beyond},
-                                 {"loops", lib_loops},
-                                 {"line", lib_line},
-                                 {"isa", lib_isa},
-                                 {"half", lib_half},
-                                 {"facts", lint_facts},
-                                 {"fold", lib_fold},
-                                 {"session", lib_session},
-                                 {"is_instruction", lib_is_instruction},
-                                 {"is_dtype", lib_is_dtype},
-                                 {"is_validation_error", lib_is_validation_error},
-                                 {"methods", lib_methods},
-                                 {"depends_on", instruction_depends_on},
-                                 {"reads_outside", lib_reads_outside},
-                                 {"constant", lib_constant},
-                                 {NULL, NULL}};
+  static const luaL_Reg fns[] = {{"fault", lib_fault},       {"kind", lib_kind},
+                                 {"rename", lib_rename},     {"on_chip", lib_on_chip},
+                                 {"integer", lib_integer},   {"shape", lib_shape},
+                                 {"dtype", lib_dtype},       {"promote", lib_promote},
+                                 {"partial", lib_partial},   {"wrote_beyond", lib_wrote_beyond},
+                                 {"loops", lib_loops},       {"line", lib_line},
+                                 {"isa", lib_isa},           {"half", lib_half},
+                                 {"facts", lint_facts},      {"fold", lib_fold},
+                                 {"session", lib_session},   {"is_instruction", lib_is_instruction},
+                                 {"is_dtype", lib_is_dtype}, {"is_validation_error", lib_is_validation_error},
+                                 {"methods", lib_methods},   {"reads_outside", lib_reads_outside},
+                                 {"constant", lib_constant}, {NULL, NULL}};
   static const char lib;
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &lib) == LUA_TTABLE) return;
   lua_pop(L, 1);
   lua_createtable(L, 0, sizeof fns / sizeof *fns);
   lua_pushlightuserdata(L, c);
   luaL_setfuncs(L, fns, 1);
+  instruction_push_depends_on(L, c);
+  lua_setfield(L, -2, "depends_on");
   lua_pushvalue(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &lib);
 }

@@ -39,7 +39,7 @@ static int64_t loop_of(const IrFunc *f, uint32_t place) {
   return -1;
 }
 
-int instruction_depends_on(lua_State *L) {
+static int depends_on(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   const char *func = "NkiInstruction.depends_on";
   uint32_t self = place_of(L, c, 1, "self");
@@ -53,6 +53,16 @@ int instruction_depends_on(lua_State *L) {
   }
   lua_settop(L, 1);
   return 1;
+}
+
+void instruction_push_depends_on(lua_State *L, LangCtx *c) {
+  static const char method;
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &method) == LUA_TFUNCTION) return;
+  lua_pop(L, 1);
+  lua_pushlightuserdata(L, c);
+  lua_pushcclosure(L, depends_on, 1);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &method);
 }
 
 static int to_string(lua_State *L) {
@@ -80,8 +90,7 @@ void instruction_open(lua_State *L, LangCtx *c) {
   if (!lua_getmetatable(L, -1)) {
     lua_createtable(L, 0, 2);
     lua_pushlightuserdata(L, c);
-    lua_pushlightuserdata(L, c);
-    lua_pushcclosure(L, instruction_depends_on, 1);
+    instruction_push_depends_on(L, c);
     lua_pushcclosure(L, get, 2);
     lua_setfield(L, -2, "__index");
     lua_pushcfunction(L, to_string);

@@ -7,5 +7,6 @@ void *instruction_handle(const Trace *t); /* of the instruction issued last */
 bool instruction_at(lua_State *L, int i);
 /* Gives instructions their method and text. */
 void instruction_open(lua_State *L, LangCtx *c);
-int instruction_depends_on(lua_State *L); /* upvalue 1: context */
+/* The method itself, one function for each state. */
+void instruction_push_depends_on(lua_State *L, LangCtx *c);
 #endif

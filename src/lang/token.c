@@ -29,6 +29,8 @@ static int token_index(lua_State *L) {
   if (strcmp(key, "value") == 0 && tok->kind != TOK_OP) {
     if (tok->kind == TOK_SPACE)
       lua_pushstring(L, space_name(tok->space));
+    else if (enum_is_text(tok->etype))
+      lua_pushstring(L, enum_name(tok->etype, tok->value));
     else
       lua_pushinteger(L, tok->value);
     return 1;

@@ -397,7 +397,11 @@ static const LRow rows[] = {
 #include "tile.def"
 };
 
+/* One table for each state: x.permute and nl.NkiTensor.permute are the same function. Nobody writes to it. */
 void tile_push_methods(lua_State *L, LangCtx *c) {
+  static const char methods;
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &methods) == LUA_TTABLE) return;
+  lua_pop(L, 1);
   lua_newtable(L);
 #define AT(name, doc) (lua_pushinteger(L, AT_##name), lua_setfield(L, -2, #name));
 #include "tile.def"
@@ -407,4 +411,6 @@ void tile_push_methods(lua_State *L, LangCtx *c) {
     lua_pushcclosure(L, rows[k].body == tile_rearrange ? rearrange_entry : lang_row_call, 2);
     lua_setfield(L, -2, rows[k].name);
   }
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &methods);
 }
