@@ -121,6 +121,18 @@ do
   bench("cache hit, three tensors", 1e9, function() return seconds(hit, 100000) end, floor_positional, "Lua C call",
     "<= 1000 ns")
 end
+do
+  local folder = os.tmpname()
+  os.remove(folder)
+  local stored = "NKILUA_CACHE_DIR=" .. folder .. " " .. bin .. "/nkilua bench/stored.lua"
+  local function read()
+    local s = tonumber(output(stored))
+    os.execute("rm -rf " .. folder)
+    return s
+  end
+  bench("cache hit on disk", 1e3, read, printed("NKILUA_CACHE_DIR= " .. bin .. "/nkilua bench/stored.lua"), "tracing it",
+    "< 1.00 x")
+end
 bench("start: nkilua -e ''", 1e3, printed(bin .. "/bench_peer start 40 " .. bin .. "/nkilua -e ''"),
   printed(bin .. "/bench_peer start 40 lua5.4 -e ''"), "lua5.4 -e ''", "<= 2.00 x")
 bench("add 4096x512 f32", 1e6,

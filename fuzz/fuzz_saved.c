@@ -15,7 +15,7 @@ static void read_file(const char *data, size_t n) {
   const Artifact *a = why ? NULL : saved_artifact(&s, EMIT_TARGET_NATIVE, alloc_std, &why);
   must((a == NULL) == (why != NULL));
   if (!a) return;
-  must(a->config_json_len == s.config.n && memcmp(a->config_json, s.config.p, s.config.n) == 0);
+  must(a->ir_len == s.ir.n && memcmp(a->ir, s.ir.p, s.ir.n) == 0);
   artifact_release(a);
 }
 
@@ -42,8 +42,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
   const char *data = (const char *)bytes;
   read_file(data, n);
   say_key(data, n);
-  size_t cut = n > 1 ? bytes[0] % n : n; /* the head is the trail of a file, the rest its config */
-  const Saved s = {.key = {"k", 1}, .warnings = {"", 0}, .trail = {data, cut}, .config = {data + cut, n - cut}};
+  size_t cut = n > 1 ? bytes[0] % n : n; /* the first piece is the trail of a file, the second the config's head */
+  size_t more = n - cut > 1 ? bytes[1] % (n - cut) : 0;
+  const Saved s = {.key = {"k", 1},
+                   .warnings = {"", 0},
+                   .trail = {data, cut},
+                   .head = {data + cut, more},
+                   .ir = {data + cut + more, n - cut - more}};
   Text t;
   text_init(&t, alloc_std);
   must(saved_write(&t, &s));

@@ -146,23 +146,32 @@ static void refused(Saved s, const char *want) {
 
 static void contents_that_do_not_fit(void **state) {
   (void)state;
-  Artifact *a = saved_make(0.1);
+  Artifact *a = saved_make(0.1), *other = saved_make(0.2);
   Text t = saved_bytes(a), longer;
   Saved s, bad;
   assert_null(saved_read(t.data, t.len, &s));
   bad = s;
-  bad.config.n -= 4;
+  bad.head.n -= 4;
   refused(bad, "does not read back");
   text_init(&longer, alloc_std);
-  text_add(&longer, s.config.p, s.config.n);
+  text_add(&longer, s.head.p, s.head.n);
   text_putc(&longer, ' '); /* which the reader of JSON takes */
-  bad.config = (Span){longer.data, longer.len};
+  bad.head = (Span){longer.data, longer.len};
+  refused(bad, "does not read back");
+  bad = s;
+  bad.ir.n -= 4;
+  refused(bad, "does not read back");
+  bad.ir = (Span){NULL, 0};
+  refused(bad, "does not read back");
+  bad = s; /* the program of another call, whose constant differs */
+  bad.ir = (Span){other->ir, other->ir_len};
   refused(bad, "does not read back");
   bad = s;
   for (bad.trail.n = 0; bad.trail.n < s.trail.n; bad.trail.n++) refused(bad, "does not read back");
   text_free(&longer);
   text_free(&t);
   artifact_release(a);
+  artifact_release(other);
 }
 
 static void another_build_or_format(void **state) {
@@ -176,7 +185,7 @@ static void another_build_or_format(void **state) {
   hash_hex(t.data, t.len - 32, hex);
   memcpy(t.data + t.len - 32, hex, 32);
   assert_string_equal(read_it(t.data, t.len), "is of another nkilua version");
-  t.data[8] = 2;
+  t.data[8]++;
   assert_string_equal(read_it(t.data, t.len), "has another format");
   text_free(&t);
   artifact_release(a);

@@ -23,7 +23,7 @@
 #define UNPOISON(p, n) ((void)(p), (void)(n))
 #endif
 
-enum { ALIGN = 16, FIRST_CHUNK = 4096, MAX_CHUNK = 8 << 20, HUGE_PAGE = 2 << 20 };
+enum { ALIGN = 16, FIRST_CHUNK = 4096, MAX_CHUNK = 8 << 20, LARGE = 1 << 18, HUGE_PAGE = 2 << 20 };
 
 struct ArenaChunk {
   ArenaChunk *older;
@@ -60,7 +60,8 @@ static void advise(ArenaChunk *c) {
 static bool add_chunk(Arena *a, size_t room) {
   size_t size = a->chunk ? a->chunk->size * 2 : FIRST_CHUNK;
   if (size > MAX_CHUNK) size = MAX_CHUNK;
-  if (size < room + HEADER) size = room + HEADER;
+  /* A few large texts in a row would leave most of ever larger chunks empty. */
+  if (size < room + HEADER || (room > LARGE && room > size / 2)) size = room + HEADER;
   ArenaChunk *c = alloc_new(&a->alloc, size);
   if (!c) return false;
   c->older = a->chunk;

@@ -20,32 +20,41 @@ void json_end(JsonWriter *w, char close) {
   w->need_comma = true;
 }
 
-static void put_escaped(Text *out, unsigned char c) {
-  static const char letters[] = "b\bf\fn\nr\rt\t"; /* pairs: letter, byte */
-  const char *p = strchr(letters, c);
+enum { PIECE = 4096, LONGEST = 6 }; /* LONGEST: the characters that one byte becomes at most */
+
+static char *put_escaped(char *to, unsigned char c) {
+  static const char letters[] = "b\bf\fn\nr\rt\t", hex[] = "0123456789abcdef"; /* pairs: letter, byte */
+  *to++ = '\\';
   if (c == '"' || c == '\\') {
-    text_putc(out, '\\');
-    text_putc(out, (char)c);
-  } else if (c != '\0' && p) {
-    text_putc(out, '\\');
-    text_putc(out, p[-1]);
-  } else {
-    text_printf(out, "\\u%04x", c);
+    *to++ = (char)c;
+    return to;
   }
+  const char *p = c ? strchr(letters, c) : NULL;
+  if (p) {
+    *to++ = p[-1];
+  } else {
+    memcpy(to, (char[]){'u', '0', '0', hex[c >> 4], hex[c & 15]}, 5);
+    to += 5;
+  }
+  return to;
 }
 
-/* Between quotes: plain runs are copied whole. */
+/* Between quotes. A program has an escape in every few bytes. */
 static void put_string(Text *out, const char *s, size_t n) {
   text_putc(out, '"');
-  size_t from = 0;
-  for (size_t i = 0; i < n; i++) {
-    unsigned char c = (unsigned char)s[i];
-    if (c >= 0x20 && c != '"' && c != '\\') continue;
-    text_add(out, s + from, i - from);
-    put_escaped(out, c);
-    from = i + 1;
+  for (size_t i = 0; i < n;) {
+    size_t end = n - i < PIECE ? n : i + PIECE;
+    char *start = text_reserve(out, (end - i) * LONGEST), *to = start;
+    if (!start) return;
+    for (; i < end; i++) {
+      unsigned char c = (unsigned char)s[i];
+      if (c >= 0x20 && c != '"' && c != '\\')
+        *to++ = (char)c;
+      else
+        to = put_escaped(to, c);
+    }
+    text_commit(out, (size_t)(to - start));
   }
-  text_add(out, s + from, n - from);
   text_putc(out, '"');
 }
 

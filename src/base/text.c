@@ -120,6 +120,12 @@ static size_t utf8_sequence(const unsigned char *p, const unsigned char *end) {
 bool text_is_utf8(const char *s, size_t n, size_t *bad) {
   const unsigned char *p = (const unsigned char *)s, *end = p + n;
   while (p < end) {
+    uint64_t eight;
+    for (; end - p >= 8; p += 8) { /* ASCII */
+      memcpy(&eight, p, 8);
+      if (eight & UINT64_C(0x8080808080808080)) break;
+    }
+    if (p == end) break;
     size_t step = utf8_sequence(p, end);
     if (!step) {
       if (bad) *bad = (size_t)(p - (const unsigned char *)s);

@@ -244,22 +244,41 @@ static bool keep(Artifact *a, const Text *text, const char **s, size_t *len) {
   return *s != NULL;
 }
 
+/* What follows from the program's text and the other fields. */
+static bool write_config(Artifact *a, Text *text, Diag *d) {
+  if (!check_texts(a, d)) return false;
+  text_clear(text);
+  text_reserve(text, a->ir_len + a->ir_len / 4);
+  put_config(&(JsonWriter){.out = text}, a);
+  bool ok = keep(a, text, &a->config_json, &a->config_json_len);
+  if (ok) a->backend_config = base64_text(&a->arena, a->config_json, a->config_json_len, &a->backend_config_len);
+  return (ok && a->backend_config) || DIAG0(d, nomem);
+}
+
 bool config_encode(Artifact *a, Diag *d) {
   Text text;
   text_init(&text, a->arena.alloc);
   bool ok = seal(a) && ir_print(a->module, &text) && keep(a, &text, &a->ir, &a->ir_len);
-  if (!ok) DIAG0(d, nomem);
-  if (ok) ok = check_texts(a, d);
-  if (ok) {
-    text_clear(&text);
-    JsonWriter w = {.out = &text};
-    put_config(&w, a);
-    ok = keep(a, &text, &a->config_json, &a->config_json_len);
-    text_clear(&text);
-    if (ok) base64_encode(&text, a->config_json, a->config_json_len);
-    ok = ok && keep(a, &text, &a->backend_config, &a->backend_config_len);
-    if (!ok) DIAG0(d, nomem);
-  }
+  ok = ok ? write_config(a, &text, d) : DIAG0(d, nomem);
   text_free(&text);
   return ok;
+}
+
+bool config_encode_printed(Artifact *a, const char *ir, size_t n, Diag *d) {
+  Text text;
+  text_init(&text, a->arena.alloc);
+  a->ir = arena_strdup(&a->arena, ir, n);
+  a->ir_len = n;
+  bool ok = seal(a) && a->ir ? write_config(a, &text, d) : DIAG0(d, nomem);
+  text_free(&text);
+  return ok;
+}
+
+bool config_head(const Artifact *a, Text *out) {
+  Artifact head = *a;
+  head.ir = "";
+  head.ir_len = 0;
+  text_clear(out);
+  put_config(&(JsonWriter){.out = out}, &head);
+  return !out->oom;
 }

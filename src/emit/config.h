@@ -23,4 +23,6 @@ void config_put_tensor(JsonWriter *w, const ConstTensor *t);
    neither. They are in the program, so that values of another specialization are noticed. False when out of memory. */
 enum { CONFIG_DIGEST = 16, CONFIG_BOUND = 2 * CONFIG_DIGEST + 1 };
 bool config_bound(const Artifact *a, char out[CONFIG_BOUND + 1]);
+/* config_encode with the text that ir_print would make. */
+bool config_encode_printed(Artifact *a, const char *ir, size_t n, Diag *d);
 #endif

@@ -20,6 +20,9 @@ static const ConfigRow rows[] = {
 typedef struct Reader {
   Arena scratch; /* the JSON tree */
   const Json *value[CONFIG_count];
+  const char *ir; /* the program */
+  size_t nir;
+  bool printed; /* by ir_print: it need not be written again */
   Diag *d;
 } Reader;
 
@@ -314,38 +317,47 @@ static bool check_bound(Reader *r, const Artifact *a) {
   return strcmp(got, want) == 0 || DIAG(r->d, config_mismatch, "opts");
 }
 
+static bool encode(const Reader *r, Artifact *a) {
+  return r->printed ? config_encode_printed(a, r->ir, r->nir, r->d) : config_encode(a, r->d);
+}
+
 static Artifact *read_artifact(Reader *r, Alloc alloc) {
-  const Json *ir = r->value[CONFIG_serialize_ir_string];
-  IrModule *m = ir_parse(alloc, ir->s, ir->len, "serialize_ir_string", r->d);
+  IrModule *m = ir_parse(alloc, r->ir, r->nir, "serialize_ir_string", r->d);
   if (!m) return NULL;
   Artifact *a = artifact_new(alloc, m);
   ir_release(m);
   if (!a) DIAG0(r->d, nomem);
   if (!a) return NULL;
   a->has_collectives = r->value[CONFIG_has_collectives]->b;
-  if (read_constants(r, a) && read_opts(r, a) && check_derived(r, a) && check_bound(r, a) && config_encode(a, r->d))
-    return a;
+  if (read_constants(r, a) && read_opts(r, a) && check_derived(r, a) && check_bound(r, a) && encode(r, a)) return a;
   artifact_release(a);
   return NULL;
 }
 
-const Artifact *config_decode_json(Alloc alloc, const char *json, size_t n, Diag *d) {
-  Reader r = {.d = d};
-  arena_init(&r.scratch, alloc);
-  const Json *root = json_parse(&r.scratch, json, n, "backend_config", d);
+static const Artifact *read_json(Reader *r, Alloc alloc, const char *json, size_t n) {
+  arena_init(&r->scratch, alloc);
+  const Json *root = json_parse(&r->scratch, json, n, "backend_config", r->d);
   Artifact *a = NULL;
-  if (root && root->kind != JSON_OBJECT) DIAG(d, config_type, "backend_config", kind_text(JSON_OBJECT));
-  if (root && root->kind == JSON_OBJECT && check_format(&r, root) && collect_keys(&r, root))
-    a = read_artifact(&r, alloc);
-  arena_free(&r.scratch);
+  if (root && root->kind != JSON_OBJECT) DIAG(r->d, config_type, "backend_config", kind_text(JSON_OBJECT));
+  if (root && root->kind == JSON_OBJECT && check_format(r, root) && collect_keys(r, root)) {
+    const Json *ir = r->value[CONFIG_serialize_ir_string];
+    if (!r->printed) r->ir = ir->s, r->nir = ir->len;
+    a = read_artifact(r, alloc);
+  }
+  arena_free(&r->scratch);
   return a;
+}
+
+const Artifact *config_join(Alloc alloc, const char *head, size_t nhead, const char *ir, size_t nir, Diag *d) {
+  return read_json(&(Reader){.ir = ir, .nir = nir, .printed = true, .d = d}, alloc, head, nhead);
 }
 
 const Artifact *config_decode(Alloc alloc, const char *b64, size_t n, Diag *d) {
   Text text;
   text_init(&text, alloc);
   if (n && b64[n - 1] == '\n') n--;
-  const Artifact *a = base64_decode(&text, b64, n, d) ? config_decode_json(alloc, text_str(&text), text.len, d) : NULL;
+  Reader r = {.d = d};
+  const Artifact *a = base64_decode(&text, b64, n, d) ? read_json(&r, alloc, text_str(&text), text.len) : NULL;
   text_free(&text);
   return a;
 }

@@ -87,8 +87,10 @@ bool config_encode(Artifact *a, Diag *d);
 /* Strict reading of base64 text (one trailing newline allowed): decodes, checks every key and type, parses and verifies
    the IR, checks that names, aliases, counts agree with it. */
 const Artifact *config_decode(Alloc alloc, const char *b64, size_t n, Diag *d);
-/* The same of the JSON inside. */
-const Artifact *config_decode_json(Alloc alloc, const char *json, size_t n, Diag *d);
+/* The JSON with "" for its program, and back: for who keeps both and knows that they are what was written. The program
+   is parsed and verified, its text taken as it is. */
+bool config_head(const Artifact *a, Text *out);
+const Artifact *config_join(Alloc alloc, const char *head, size_t nhead, const char *ir, size_t nir, Diag *d);
 /* A user tensor: operand i, output k. */
 const IrBuf *artifact_input(const Artifact *a, uint32_t i);
 const IrBuf *artifact_output(const Artifact *a, uint32_t k);

@@ -1,13 +1,13 @@
 /* saved.c -- framework room: an artifact as the bytes of a file, and back. The file holds all that the artifact is made
-   of, the whole key it answers, who wrote it, and a checksum over everything. What does not read back to exactly the
-   same bytes is refused. */
+   of, the whole key it answers, who wrote it, and a checksum over everything. The program's text is parsed and
+   verified, but not printed again: the checksum and the build say that it is what this printer made. */
 #include <string.h>
 
 #include "hash.h"
 #include "store.h"
 
 static const char magic[8] = {'N', 'K', 'I', 'L', 'U', 'A', 'C', '\n'};
-enum { FORMAT = 1, CHECKSUM = 32 };
+enum { FORMAT = 2, CHECKSUM = 32 };
 
 static void put_span(Text *out, Span s) {
   text_put_u64(out, s.n);
@@ -22,7 +22,8 @@ bool saved_write(Text *out, const Saved *s) {
   put_span(out, s->key);
   put_span(out, s->warnings);
   put_span(out, s->trail);
-  put_span(out, s->config);
+  put_span(out, s->head);
+  put_span(out, s->ir);
   if (out->oom) return false;
   char hex[CHECKSUM + 1];
   hash_hex(out->data, out->len, hex);
@@ -39,7 +40,8 @@ const char *saved_read(const char *data, size_t n, Saved *s) {
   s->key = bytes_str(&b);
   s->warnings = bytes_str(&b);
   s->trail = bytes_str(&b);
-  s->config = bytes_str(&b);
+  s->head = bytes_str(&b);
+  s->ir = bytes_str(&b);
   Span sum = bytes_take(&b, CHECKSUM);
   if (b.bad || b.left) return "is damaged";
   hash_hex(data, n - CHECKSUM, hex);
@@ -60,12 +62,19 @@ static bool complete(const Saved *s, Artifact *a, const char *call_target) {
   return m->warnings || !s->warnings.n;
 }
 
+static bool same_head(const Saved *s, const Artifact *a) {
+  Text head;
+  text_init(&head, a->arena.alloc);
+  bool same = config_head(a, &head) && span_equal((Span){text_str(&head), head.len}, s->head);
+  text_free(&head);
+  return same;
+}
+
 const Artifact *saved_artifact(const Saved *s, const char *call_target, Alloc alloc, const char **why) {
   Diag d;
   diag_init(&d, alloc);
-  const Artifact *a = config_decode_json(alloc, s->config.p, s->config.n, &d);
-  bool same = a && span_equal((Span){a->config_json, a->config_json_len}, s->config) &&
-              complete(s, (Artifact *)(uintptr_t)a, call_target);
+  const Artifact *a = config_join(alloc, s->head.p, s->head.n, s->ir.p, s->ir.n, &d);
+  bool same = a && same_head(s, a) && complete(s, (Artifact *)(uintptr_t)a, call_target);
   *why = same ? NULL : a || d.id != ERR_nomem ? "does not read back" : "does not fit into memory";
   diag_free(&d);
   if (same) return a;
@@ -74,15 +83,19 @@ const Artifact *saved_artifact(const Saved *s, const char *call_target, Alloc al
 }
 
 bool saved_of(Text *out, const Artifact *a, const void *key, size_t n) {
-  Text trail;
+  Text trail, head;
   const char *warnings = a->module->warnings ? a->module->warnings : "";
   text_init(&trail, out->alloc);
+  text_init(&head, out->alloc);
   trail_write(&trail, a->module);
   Saved s = {.key = {key, n},
              .warnings = {warnings, strlen(warnings)},
              .trail = {text_str(&trail), trail.len},
-             .config = {a->config_json, a->config_json_len}};
-  bool ok = !trail.oom && saved_write(out, &s);
+             .ir = {a->ir, a->ir_len}};
+  bool ok = config_head(a, &head) && !trail.oom;
+  s.head = (Span){text_str(&head), head.len};
+  ok = ok && saved_write(out, &s);
   text_free(&trail);
+  text_free(&head);
   return ok;
 }

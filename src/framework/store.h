@@ -8,7 +8,8 @@ extern const char fw_build_id[]; /* version and a digest of all sources; generat
 
 /* saved.c: the bytes of one file. */
 typedef struct Saved {
-  Span key, warnings, trail, config; /* warnings: of the trace; trail: trail.c; config: the JSON of backend_config */
+  Span key, warnings, trail; /* warnings: of the trace; trail: trail.c */
+  Span head, ir;             /* the backend_config without its program, and that */
 } Saved;
 /* False when memory is out. */
 bool saved_write(Text *out, const Saved *s);

@@ -117,12 +117,31 @@ static bool need_type_of(Tx *x, const TxValue *v) {
   return TX_ERR(x, at, ir_type, name ? name : "", tx_cstr(x, v->type), tx_cstr(x, (TxStr){at, (size_t)(end - at)}));
 }
 
+/* Most results have the type of one of the last few, spelled alike; a memref ends with its '>'. */
+static bool result_type(Tx *x, TxType *out) {
+  const char *at = x->p;
+  size_t left = (size_t)(x->end - at);
+  for (unsigned i = 0; i < TX_MEMREFS; i++) {
+    TxStr text = x->memref[i].text;
+    if (!text.n || text.n > left || memcmp(text.s, at, text.n) != 0) continue;
+    *out = x->memref[i].type;
+    x->p = at + text.n;
+    return true;
+  }
+  if (!tx_type(x, out)) return false;
+  unsigned slot = x->nmemref++ % TX_MEMREFS;
+  if (out->kind != TY_MEMREF) return true;
+  x->memref[slot].text = (TxStr){at, (size_t)(x->p - at)};
+  x->memref[slot].type = *out;
+  return true;
+}
+
 static bool need_result_type(Tx *x, TxOp *op) {
   bool paren = tx_take(x, '(');
   if (paren && tx_take(x, ')')) return !op->result_at || tx_expected(x, "a result type");
   tx_space(x);
   const char *at = x->p;
-  if (!tx_type(x, &op->result_type)) return false;
+  if (!result_type(x, &op->result_type)) return false;
   op->result_spelled = (TxStr){at, (size_t)(x->p - at)};
   return !paren || tx_need(x, ')');
 }

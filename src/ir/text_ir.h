@@ -136,7 +136,7 @@ typedef struct TxOp { /* one operation as written */
   uint32_t loc;
 } TxOp;
 
-enum { TX_CACHE = 256 };
+enum { TX_CACHE = 256, TX_MEMREFS = 4 };
 typedef struct Tx { /* one parse */
   const char *text, *p, *end, *what;
   Diag *d;
@@ -161,6 +161,11 @@ typedef struct Tx { /* one parse */
     TxStr name;
     int op;
   } op[TX_CACHE];
+  struct {
+    TxStr text;
+    TxType type;
+  } memref[TX_MEMREFS]; /* types of results */
+  unsigned nmemref;
 } Tx;
 
 /* Errors: TX_ERR(x, position, id, arguments after "what:line:column"). */

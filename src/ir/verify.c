@@ -11,21 +11,24 @@
 
 /* ---- buffers */
 
+enum { NAME = 96 };
+
 /* How a message names it: by its name in quotes, or as "the tensor". */
-static const char *spec_name(const IrBufSpec *spec, char out[96]) {
+static const char *spec_name(const IrBufSpec *spec, char out[NAME]) {
   if (!spec->name) return "the tensor";
-  snprintf(out, 96, "'%.90s'", spec->name);
+  snprintf(out, NAME, "'%.90s'", spec->name);
   return out;
 }
 
 /* Sizes are positive and the bytes fit int64 with room to spare for sums. */
-static bool count_bytes(const IrBufSpec *spec, const char *name, int64_t *count, Diag *d) {
+static bool count_bytes(const IrBufSpec *spec, int64_t *count, Diag *d) {
+  char q[NAME];
   int64_t bytes = dtype_bytes(spec->dtype);
   *count = 1;
   for (int i = 0; i < spec->rank; i++) {
-    if (spec->shape[i] < 1) return DIAG(d, tensor_size, i, name, LL(spec->shape[i]));
+    if (spec->shape[i] < 1) return DIAG(d, tensor_size, i, spec_name(spec, q), LL(spec->shape[i]));
     if (__builtin_mul_overflow(bytes, spec->shape[i], &bytes) || bytes > INT64_MAX / 8)
-      return DIAG(d, tensor_too_big, name);
+      return DIAG(d, tensor_too_big, spec_name(spec, q));
     *count *= spec->shape[i];
   }
   return true;
@@ -34,43 +37,52 @@ static bool count_bytes(const IrBufSpec *spec, const char *name, int64_t *count,
 /* Where an access may start: all partitions, halves, quadrants. */
 static int64_t start_step(int64_t parts) { return parts > 64 ? 128 : parts > 32 ? 64 : 32; }
 
-static bool check_address(const IrModule *m, const IrBufSpec *spec, const char *name, int64_t bytes, Diag *d) {
+static bool check_address(const IrModule *m, const IrBufSpec *spec, int64_t bytes, Diag *d) {
+  char q[NAME];
   const ChipInfo *chip = chip_of(m->target);
   int64_t parts = spec->shape[0], capacity = spec->space == SP_psum ? chip->psum_bytes : chip->sbuf_physical;
   int64_t bank = chip->psum_bytes / chip->psum_banks, element = dtype_bytes(spec->dtype);
   if (spec->part < 0 || spec->part + parts > 128 || spec->part % start_step(parts) != 0)
-    return DIAG(d, address_partition, name, (int)spec->part, LL(parts));
+    return DIAG(d, address_partition, spec_name(spec, q), (int)spec->part, LL(parts));
   if (spec->byte < 0 || spec->byte > capacity - bytes)
-    return DIAG(d, address_byte, name, LL(spec->byte), LL(bytes), space_name(spec->space), LL(capacity));
-  if (spec->space == SP_psum && spec->byte % bank) return DIAG(d, address_bank, name, LL(spec->byte), LL(bank));
-  return spec->byte % element == 0 || DIAG(d, address_align, name, LL(spec->byte), LL(element));
+    return DIAG(d, address_byte, spec_name(spec, q), LL(spec->byte), LL(bytes), space_name(spec->space), LL(capacity));
+  if (spec->space == SP_psum && spec->byte % bank)
+    return DIAG(d, address_bank, spec_name(spec, q), LL(spec->byte), LL(bank));
+  return spec->byte % element == 0 || DIAG(d, address_align, spec_name(spec, q), LL(spec->byte), LL(element));
+}
+
+/* For messages: a tensor with its shape and memory. */
+static const char *say_spec(const IrBufSpec *spec, char what[200]) {
+  Say s;
+  char q[NAME];
+  snprintf(what, 200, "%.92s %s in %s", spec_name(spec, q), say_shape(spec->shape, spec->rank, &s),
+           space_name(spec->space));
+  return what;
 }
 
 bool ir_check_spec(const IrModule *m, const IrBufSpec *spec, Diag *d) {
-  char quoted[96];
-  const char *name = spec_name(spec, quoted);
+  char q[NAME];
   const ChipInfo *chip = chip_of(m->target);
   if (spec->space == SP_reg) return true;
   bool chip_mem = space_on_chip(spec->space);
   int least = chip_mem ? 2 : 1;
   int64_t count;
   if (spec->rank < least || spec->rank > IR_MAX_RANK)
-    return DIAG(d, tensor_rank, name, space_name(spec->space), least, IR_MAX_RANK, spec->rank);
-  if (!count_bytes(spec, name, &count, d)) return false;
+    return DIAG(d, tensor_rank, spec_name(spec, q), space_name(spec->space), least, IR_MAX_RANK, spec->rank);
+  if (!count_bytes(spec, &count, d)) return false;
   if (dtype_info[spec->dtype].gen > chip->gen)
-    return DIAG(d, tensor_dtype_gen, name, dtype_name(spec->dtype), (int)dtype_info[spec->dtype].gen,
+    return DIAG(d, tensor_dtype_gen, spec_name(spec, q), dtype_name(spec->dtype), (int)dtype_info[spec->dtype].gen,
                 target_name(m->target), (int)chip->gen);
-  if (!chip_mem && spec->has_address) return DIAG(d, address_space, name, space_name(spec->space));
+  if (!chip_mem && spec->has_address) return DIAG(d, address_space, spec_name(spec, q), space_name(spec->space));
   if (!chip_mem) return true;
-  Say s;
   char what[200];
-  snprintf(what, sizeof what, "%.92s %s in %s", name, say_shape(spec->shape, spec->rank, &s), space_name(spec->space));
-  if (spec->shape[0] > 128) return DIAG(d, num_partition_exceed_arch_limit, what, LL(spec->shape[0]), 128);
+  if (spec->shape[0] > 128)
+    return DIAG(d, num_partition_exceed_arch_limit, say_spec(spec, what), LL(spec->shape[0]), 128);
   int64_t part_bytes = count / spec->shape[0] * dtype_bytes(spec->dtype);
   int64_t capacity = spec->space == SP_psum ? chip->psum_bytes : chip->sbuf_physical;
   if (part_bytes > capacity)
-    return DIAG(d, tensor_capacity, what, LL(part_bytes), target_name(m->target), LL(capacity));
-  return !spec->has_address || check_address(m, spec, name, part_bytes, d);
+    return DIAG(d, tensor_capacity, say_spec(spec, what), LL(part_bytes), target_name(m->target), LL(capacity));
+  return !spec->has_address || check_address(m, spec, part_bytes, d);
 }
 
 static bool check_buf(const IrModule *m, const IrFunc *f, const IrBuf *b, Diag *d) {
