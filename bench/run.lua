@@ -130,8 +130,8 @@ do
     os.execute("rm -rf " .. folder)
     return s
   end
-  bench("cache hit on disk", 1e3, read, printed("NKILUA_CACHE_DIR= " .. bin .. "/nkilua bench/stored.lua"), "tracing it",
-    "< 1.00 x")
+  bench("cache hit on disk", 1e3, read, printed("NKILUA_CACHE_DIR= " .. bin .. "/nkilua bench/stored.lua"),
+    "tracing it", "< 1.00 x")
 end
 bench("start: nkilua -e ''", 1e3, printed(bin .. "/bench_peer start 40 " .. bin .. "/nkilua -e ''"),
   printed(bin .. "/bench_peer start 40 lua5.4 -e ''"), "lua5.4 -e ''", "<= 2.00 x")

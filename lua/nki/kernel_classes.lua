@@ -76,7 +76,15 @@ function TraceKernel:trace(func)
   end
 end
 
+local function check_trace(step, kernel_return)
+  if steps.kind(kernel_return) ~= "trace" then
+    fail("bind_kind", ("%s: parameter 'kernel_return' must be what specialize_and_call returned, got %s"):format(step,
+      type(kernel_return)))
+  end
+end
+
 function TraceKernel.matmul_mac_count(_, kernel_return)
+  check_trace("matmul_mac_count", kernel_return)
   return kernel_return.matmul_mac_count
 end
 
@@ -108,7 +116,7 @@ end
 local function each_argument(b, f)
   local out = setmetatable({names = b.names, arguments = {}}, getmetatable(b))
   for _, name in ipairs(b.names) do
-    out.arguments[name] = f(b.arguments[name])
+    out.arguments[name] = f(b.arguments[name], name)
   end
   return out
 end
@@ -119,19 +127,19 @@ function FrameworkKernel:_map_args(boundargs)
   end)
 end
 
--- What a tensor or a constant is in the key: a declaration, or the value itself.
-function FrameworkKernel:_return_shape_dtype_or_hashable(t)
+-- What a tensor or a constant is in the key: a declaration, or the value itself. name: of the parameter, if known.
+function FrameworkKernel:_return_shape_dtype_or_hashable(t, name)
   t = self:_map_to_decltensor_or_passthrough(t)
   if steps.kind(t) ~= "decl" then
-    steps.check_hashable(self, t)
+    steps.check_hashable(self, t, name)
   end
   return t
 end
 
 -- The canonical bytes of (per argument, grid, opts, target, whether it is a guess, captured state).
 function FrameworkKernel:_generate_hash_key(boundargs)
-  return steps.key(self, each_argument(boundargs, function(t)
-    return self:_return_shape_dtype_or_hashable(t)
+  return steps.key(self, each_argument(boundargs, function(t, name)
+    return self:_return_shape_dtype_or_hashable(t, name)
   end))
 end
 
@@ -145,6 +153,7 @@ function FrameworkKernel:_arg_hash_key(first, ...)
 end
 
 function FrameworkKernel.translate_return_types(_, kernel_return)
+  check_trace("translate_return_types", kernel_return)
   return kernel_return.return_types, kernel_return.result_is_sequence
 end
 

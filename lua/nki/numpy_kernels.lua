@@ -241,6 +241,7 @@ local GenericKernel = nki.class("GenericKernel", nki.Kernel)
 local class_of_mode = {jax = "JAXKernel", torchxla = "PyTorchXLAKernel", legacy = "LegacyFrameworkKernel",
   simulation = "SimulateKernel", benchmark = "BenchmarkKernel", baremetal = "BaremetalKernel"}
 local frameworks = {}
+GenericKernel.latest = false -- the kernel of the last call
 
 -- nki.register_framework(class): a subclass of FrameworkKernel whose tensors a GenericKernel shall know.
 function nki.register_framework(c)
@@ -276,14 +277,73 @@ function GenericKernel:resolve(...)
   return arrays and nki.SimulateKernel or nki.UnifiedKernel
 end
 
-function GenericKernel:call(...)
-  local c = self:resolve(...)
+-- The kernel that a call with these arguments goes to. There is one of each class; grid and options are the view's.
+local function chosen(self, ...)
+  local c, options = self:resolve(...), steps.options(self)
+  local grid, opts = options.grid, options.opts
   local k = self.made[c]
   if not k then
-    k = c(self.func, steps.options(self))
+    options.grid, options.opts = nil, nil
+    k = c(self.func, options)
     self.made[c] = k
   end
-  return k(...)
+  self.latest = k
+  k = next(opts) and k:with_opts(opts) or k
+  return grid and k[grid] or k
+end
+
+for _, name in ipairs{"specialize", "dump_config", "simulate"} do
+  GenericKernel[name] = function(self, ...)
+    local k = chosen(self, ...)
+    return k[name](k, ...)
+  end
+end
+
+function GenericKernel:call(...)
+  local k = chosen(self, ...)
+  if not k:is_a(BenchmarkKernel) then
+    return k(...)
+  end
+  k(...)
+  self.benchmark_result = k.benchmark_result
+end
+
+-- A copy has copies of the kernels that there are, so that it shares their caches.
+function GenericKernel:replace(options)
+  local copy, made, rest = steps.replace(self, options), {}, {}
+  for name, value in pairs(options or {}) do
+    rest[name] = value
+  end
+  rest.grid, rest.opts = nil, nil
+  for c, k in pairs(self.made) do
+    made[c] = k:replace(rest)
+  end
+  copy.made = made
+  return copy
+end
+
+function GenericKernel:copy_kernel()
+  return self:replace()
+end
+
+-- The sums over the kernels that there are; what became of the last call.
+function GenericKernel:cache_info()
+  local sum = {hits = 0, misses = 0, entries = 0, impure = 0, disk_hits = 0}
+  for _, k in pairs(self.made) do
+    local info = k:cache_info()
+    for name, n in pairs(sum) do
+      sum[name] = n + info[name]
+    end
+  end
+  local latest = self.latest and self.latest:cache_info() or {}
+  sum.last, sum.reason = latest.last, latest.reason
+  return sum
+end
+
+function GenericKernel:clear_cache()
+  for _, k in pairs(self.made) do
+    k:clear_cache()
+  end
 end
 
 nki.GenericKernel = GenericKernel

@@ -100,6 +100,9 @@ describe("kernel arguments", function()
     assert.same({kind = "tuple", name = "dims", value = items}, art.constant_values[1])
     refused("tuple_item", "item 2 is a function", nki.tuple, {1, print})
     refused("tuple_item", "a named field", nki.tuple, {1, n = 2})
+    local round = {1}
+    round[2] = round
+    refused("tuple_item", "a list more than 64 lists deep", nki.tuple, round)
     assert.equal("{1, {2, x}}", tostring(nki.tuple{1, {2, "x"}}))
     assert.has_error(function()
       nki.tuple{1}[1] = 2

@@ -351,6 +351,21 @@ describe("copies of a kernel", function()
     assert.equal(1, copy:cache_info().entries)
   end)
 
+  it("have fields of their own from then on", function()
+    local k = subclass({})(doubled, options)
+    k.note = "here"
+    local copy = k:replace{opts = {level = 1}}
+    copy.note = "there"
+    assert.equal("here", k.note)
+    assert.equal("there", copy.note)
+  end)
+
+  it("have the class and so the mode of the original", function()
+    raises("err_kernel_option", "the class of a kernel says its mode", function()
+      nki.jit(doubled):replace{mode = "jax"}
+    end)
+  end)
+
   it("do not trace an unchanged body again", function()
     local source = [[local nl = require "nki.language"
       return function(a)

@@ -298,6 +298,11 @@ describe("modes", function()
     assert.equal("float32[1,3]", tostring(decl))
     assert.equal(3, decl.shape[1])
     assert.equal("float32", decl.dtype)
+    for _, size in ipairs{0, -3} do
+      local e = failure(nki.decl, {1, size}, "float32")
+      assert.equal("err_bind_value", e.id)
+      assert.truthy(e:find(("nki.decl: parameter 'shape' is {1, %d}; sizes are at least 1"):format(size), 1, true))
+    end
     assert.equal(decl, nki.decl({1, 3}, "float32"))
     assert.not_equal(decl, nki.decl({3, 1}, "float32"))
     assert.equal("err_kernel_no_field", failure(function()

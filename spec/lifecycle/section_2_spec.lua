@@ -27,8 +27,15 @@ describe("section 2.1: the decorator", function()
   end)
 
   it("a kernel knows its function, name, grid, signature and options", function()
-    local k = nki.jit(copy, {grid = 2, opts = {level = 1}})
+    local k = nki.jit(copy, {grid = 2, opts = {level = 1, name = "x"}, platform_target = "gen3"})
     assert.equal(copy, k.func)
+    assert.same({level = 1, name = "x"}, k.opts)
+    assert.same({level = 2, name = "x"}, k:with_opts{level = 2}.opts)
+    assert.same({}, nki.jit(copy).opts)
+    assert.same({"a"}, k.signature)
+    assert.equal("section_2_spec", k.kernel_name)
+    assert.same({"trn2", false, true}, {k.platform_target, k.platform_target_is_fallback, k.enable_cache})
+    assert.is_false(nki.jit(copy, {enable_cache = false}).enable_cache)
     assert.equal("section_2_spec", k.func_name)
     assert.same({2}, k.grid)
     assert.same({"a"}, k.params)
@@ -94,6 +101,35 @@ describe("section 2.3: expand_kernel_with_ctx", function()
       end
     end)
     assert.is_true(two:specialize(d).result_is_sequence)
+  end)
+
+  it("NKIFinalizeException says what it is where no body is running", function()
+    local ok, e = pcall(error, nki.NKIFinalizeException())
+    assert.is_false(ok)
+    assert.equal("NKIFinalizeException: it ends the body of a kernel, and none is running below this", tostring(e))
+  end)
+
+  it("steps that are handed something else say what they need", function()
+    local k = nki.jit(copy, {func_name = "k"})
+    for _, step in ipairs{"matmul_mac_count", "translate_return_types"} do
+      for _, wrong in ipairs{3, "x", k} do
+        raises("err_bind_kind", step .. ": parameter 'kernel_return' must be what specialize_and_call returned",
+          function()
+            k[step](k, wrong)
+          end)
+      end
+    end
+    for _, wrong in ipairs{"ab", 0, true, {0}} do
+      raises("err_kernel_grid", "kernel k: a grid is 1 to 8 positive integers", function()
+        k:check_grid(wrong)
+      end)
+    end
+    k:check_grid({})
+    k:check_grid(4)
+    raises("err_multi_cores_spmd_not_supported", "the target is trn1, which has 1", function()
+      local spread = nki.jit(copy, {platform_target = "trn1", grid = nl.nc(2)})
+      spread:check_grid()
+    end)
   end)
 
   it("a kernel called inside a kernel is inlined", function()

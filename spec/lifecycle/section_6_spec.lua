@@ -35,6 +35,35 @@ describe("section 6: one call", function()
     assert.same({{2, 0}}, k("mine", "mine", "mine").operand_output_aliases)
   end)
 
+  it("a GenericKernel is launched, copied and asked like the kernels it chooses among", function()
+    local k = nki.GenericKernel(my_kernel, {opts = {level = 1}, cache_size = 2})
+    local function launched(way)
+      local c = way(d, d, d).config
+      return {c.grid[1] or 0, c.opts.level}
+    end
+    assert.same({0, 1}, launched(k))
+    assert.same({3, 1}, launched(k[3]))
+    assert.same({0, 2}, launched(k:with_opts{level = 2}))
+    assert.same({4, 3}, launched(k:replace{grid = 4, opts = {level = 3}}))
+    assert.same({0, 1}, launched(k))
+    local config, inputs, outputs = k:dump_config(d, d, d)
+    assert.equal(k:specialize(d, d, d).backend_config, config)
+    assert.same({{"in1", "in2", "out"}, {"out"}}, {inputs, outputs})
+    local info = k:cache_info()
+    assert.same({2, "hit in memory"}, {info.entries, info.last})
+    k:clear_cache()
+    assert.equal(0, k:cache_info().entries)
+    local other = k:replace{func = function(in1, in2)
+      nl.store(in1, nl.load(in2))
+      return in1
+    end}
+    assert.same({{0, 0}}, other(d, d).operand_output_aliases)
+    assert.same({{2, 0}}, k(d, d, d).operand_output_aliases)
+    local timed, x = nki.GenericKernel(my_kernel, {mode = "benchmark"}), require "nki.ndarray".ones({2, 2}, "float32")
+    timed(x, x:copy(), x:copy())
+    assert.truthy(timed.benchmark_result.nc_latency.get_latency_percentile(50) > 0)
+  end)
+
   it("donates the third operand and names target, config and alias in the custom call", function()
     local k = nki.jit(my_kernel, {mode = "jax", func_name = "my_kernel"})
     local record = k(d, d, d)

@@ -1,6 +1,6 @@
-/* base64.c -- base room: strict base64; the only file that sees libb64, which decodes. It counts in int, skips every byte
-   it does not know and writes one byte past the decoded data, so it is fed checked pieces with room to spare. Its encoder
-   breaks lines and takes several times as long as this one: a quarter of a specialization. */
+/* base64.c -- base room: strict base64; the only file that sees libb64, which decodes. It counts in int, skips every
+   byte it does not know and writes one byte past the decoded data, so it is fed checked pieces with room to spare.
+   Its encoder breaks lines and takes several times as long as this one: a quarter of a specialization. */
 #include "base64.h"
 
 #include <b64/cdecode.h>

@@ -348,8 +348,9 @@ static const Artifact *read_json(Reader *r, Alloc alloc, const char *json, size_
   return a;
 }
 
-const Artifact *config_join(Alloc alloc, const char *head, size_t nhead, const char *ir, size_t nir, Diag *d) {
-  return read_json(&(Reader){.ir = ir, .nir = nir, .printed = true, .d = d}, alloc, head, nhead);
+const Artifact *config_join(Alloc alloc, const ConfigParts *parts, Diag *d) {
+  Reader r = {.ir = parts->ir, .nir = parts->nir, .printed = true, .d = d};
+  return read_json(&r, alloc, parts->head, parts->nhead);
 }
 
 const Artifact *config_decode(Alloc alloc, const char *b64, size_t n, Diag *d) {

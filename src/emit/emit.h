@@ -89,8 +89,12 @@ bool config_encode(Artifact *a, Diag *d);
 const Artifact *config_decode(Alloc alloc, const char *b64, size_t n, Diag *d);
 /* The JSON with "" for its program, and back: for who keeps both and knows that they are what was written. The program
    is parsed and verified, its text taken as it is. */
+typedef struct ConfigParts {
+  const char *head, *ir;
+  size_t nhead, nir;
+} ConfigParts;
 bool config_head(const Artifact *a, Text *out);
-const Artifact *config_join(Alloc alloc, const char *head, size_t nhead, const char *ir, size_t nir, Diag *d);
+const Artifact *config_join(Alloc alloc, const ConfigParts *parts, Diag *d);
 /* A user tensor: operand i, output k. */
 const IrBuf *artifact_input(const Artifact *a, uint32_t i);
 const IrBuf *artifact_output(const Artifact *a, uint32_t k);

@@ -73,7 +73,8 @@ static bool same_head(const Saved *s, const Artifact *a) {
 const Artifact *saved_artifact(const Saved *s, const char *call_target, Alloc alloc, const char **why) {
   Diag d;
   diag_init(&d, alloc);
-  const Artifact *a = config_join(alloc, s->head.p, s->head.n, s->ir.p, s->ir.n, &d);
+  const ConfigParts parts = {.head = s->head.p, .nhead = s->head.n, .ir = s->ir.p, .nir = s->ir.n};
+  const Artifact *a = config_join(alloc, &parts, &d);
   bool same = a && same_head(s, a) && complete(s, (Artifact *)(uintptr_t)a, call_target);
   *why = same ? NULL : a || d.id != ERR_nomem ? "does not read back" : "does not fit into memory";
   diag_free(&d);

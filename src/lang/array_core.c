@@ -87,7 +87,7 @@ int array_decl(lua_State *L) {
   static const BindSpec spec = {.func = "nki.decl", .names = names, .required = required, .n = 2, .list_mask = 1};
   int64_t dim[IR_MAX_RANK];
   lang_bind(L, &spec);
-  int rank = lang_check_shape(L, 1, spec.func, "shape", dim);
+  int rank = array_shape_arg(L, 1, spec.func, dim);
   DType dtype = lang_check_dtype(L, 2, spec.func, "dtype");
   LDecl *d = lua_newuserdatauv(L, sizeof *d, 0);
   *d = (LDecl){.dtype = dtype, .rank = rank};

@@ -154,6 +154,7 @@ static int l_key(lua_State *L) {
   return 1;
 }
 
+/* (kernel, grid): nil is the kernel's own, {} is none. */
 int step_check_grid(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   const LKernel *k = lang_to_kernel(L, c, 1);
@@ -161,8 +162,10 @@ int step_check_grid(lua_State *L) {
   FwRequest r = {.func_name = k->core->func_name};
   KernelCall call = {.c = c, .k = k, .L = L, .kernel = 1};
   LKernel view = *k;
-  view.ngrid = 0;
-  if (luaL_len(L, 2) > 0) kernel_check_grid(L, r.func_name, 2, &view);
+  lua_settop(L, 2);
+  bool none = lua_istable(L, 2) && luaL_len(L, 2) == 0;
+  if (none) view.ngrid = 0;
+  if (!none && !lua_isnil(L, 2)) kernel_check_grid(L, r.func_name, 2, &view);
   r.ngrid = view.ngrid;
   memcpy(r.grid, view.grid, sizeof r.grid);
   memcpy(r.cores, view.cores, sizeof r.cores);
@@ -206,7 +209,7 @@ static int l_base(lua_State *L) { /* base(name, function): a step that is writte
   return 0;
 }
 
-/* kind(value): "array", "decl", "tile", "kernel", or nil for anything else. */
+/* kind(value): "array", "decl", "tile", "trace", "kernel", or nil for anything else. */
 static int l_kind(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   const char *kind = NULL;
@@ -214,22 +217,24 @@ static int l_kind(lua_State *L) {
   if (lang_to_array(L, 1)) kind = "array";
   if (lang_to_decl(L, 1)) kind = "decl";
   if (lang_tile_at(L, 1)) kind = "tile";
+  if (traced_test(L, 1)) kind = "trace";
   if (lang_to_kernel(L, c, 1)) kind = "kernel";
   lua_pushstring(L, kind);
   return 1;
 }
 
-/* check_hashable(kernel, value): raises when the value can be no constant argument. */
+/* check_hashable(kernel, value, parameter or nil): raises when the value can be no constant argument. */
 static int l_check_hashable(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   char got[DESCRIBE];
   ConstValue value;
   KernelCall call = {.c = c, .L = L, .kernel = 1, .k = lang_to_kernel(L, c, 1)};
-  lua_settop(L, 2);
+  lua_settop(L, 3);
   if (!call.k) return luaL_typeerror(L, 1, "nki kernel");
   capture_begin(L, c, call.k->core->dir);
   if (!constant_of(&call, 2, &value))
-    LANG_FAIL(L, nki_param_not_hashable, call.k->core->func_name, "?", lang_describe(L, 2, got, sizeof got));
+    LANG_FAIL(L, nki_param_not_hashable, call.k->core->func_name, luaL_optstring(L, 3, "?"),
+              lang_describe(L, 2, got, sizeof got));
   return 0;
 }
 

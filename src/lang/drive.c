@@ -386,6 +386,11 @@ int step_allocate_pending_tensors(lua_State *L) {
 
 int step_check_return(lua_State *L) { return ctx_step(L, "check_return", tr_check_return); }
 
+static int l_say_finalize(lua_State *L) {
+  lua_pushliteral(L, "NKIFinalizeException: it ends the body of a kernel, and none is running below this");
+  return 1;
+}
+
 /* nki.NKIFinalizeException(...) */
 int drive_finalize_exception(lua_State *L) {
   int n = lua_gettop(L);
@@ -397,6 +402,8 @@ int drive_finalize_exception(lua_State *L) {
   if (luaL_newmetatable(L, LANG_FINALIZE)) {
     lua_pushliteral(L, "NKIFinalizeException");
     lua_setfield(L, -2, "__name");
+    lua_pushcfunction(L, l_say_finalize);
+    lua_setfield(L, -2, "__tostring");
   }
   lua_setmetatable(L, 1);
   return 1;

@@ -106,11 +106,29 @@ static void push_grid(lua_State *L, const LKernel *k) {
   }
 }
 
+/* What a specialization made now would be for: the name of the target, or whether it is a guess. */
+static int push_target(lua_State *L, const LKernel *k, bool guess) {
+  KernelCall call = {.c = lang_upctx(L), .k = k, .L = L, .kernel = 1};
+  kernel_target(&call);
+  if (guess)
+    lua_pushboolean(L, call.r.target_is_fallback);
+  else
+    lua_pushstring(L, target_name(call.r.target));
+  return 1;
+}
+
 static int field(lua_State *L, const LKernel *k, const char *name) {
-  static const char *const names[] = {"func_name",  "params",      "grid",     "specialize", "dump_config", "func",
-                                      "cache_info", "clear_cache", "simulate", "with_opts",  "recompiled",  NULL};
-  if (strcmp(name, "func_name") == 0) return lua_pushstring(L, k->core->func_name), 1;
-  if (strcmp(name, "params") == 0)
+  static const char *const names[] = {
+      "func_name",  "params",      "grid",         "specialize",      "dump_config", "func",
+      "cache_info", "clear_cache", "simulate",     "with_opts",       "recompiled",  "opts",
+      "signature",  "library",     "enable_cache", "platform_target", NULL};
+  if (strcmp(name, "func_name") == 0 || strcmp(name, "kernel_name") == 0)
+    return lua_pushstring(L, k->core->func_name), 1;
+  if (strcmp(name, "opts") == 0) return kernel_push_opts(L, k), 1;
+  if (strcmp(name, "enable_cache") == 0) return lua_pushboolean(L, k->core->enable_cache), 1;
+  if (strcmp(name, "platform_target") == 0) return push_target(L, k, false);
+  if (strcmp(name, "platform_target_is_fallback") == 0) return push_target(L, k, true);
+  if (strcmp(name, "params") == 0 || strcmp(name, "signature") == 0)
     return lang_push_names(L, (const char *const *)k->core->params, (uint32_t)k->core->nparams), 1;
   if (strcmp(name, "grid") == 0) return push_grid(L, k), 1;
   if (strcmp(name, "recompiled") == 0) return lua_pushboolean(L, k->core->recompiled), 1;

@@ -151,6 +151,7 @@ int kernel_replace(lua_State *L); /* (kernel, options): a copy with other option
 const KernelOpt *kernel_check_opts(lua_State *L, int table, const LKernel *base,
                                    uint32_t *n);                           /* pushes what owns them */
 void kernel_push_grid(lua_State *L, const LKernel *k);                     /* a list as kernel_check_grid takes it */
+void kernel_push_opts(lua_State *L, const LKernel *k);                     /* a table as kernel_check_opts takes it */
 void kernel_check_grid(lua_State *L, const char *name, int i, LKernel *k); /* the grid at i becomes k's */
 
 /* capture.c: canonical bytes of what the function at index can see besides its arguments, appended to the scratch. */

@@ -373,6 +373,14 @@ static void push_option(lua_State *L, const ConstValue *v) {
   if (v->kind == CONST_STRING) lua_pushlstring(L, v->s, v->len);
 }
 
+void kernel_push_opts(lua_State *L, const LKernel *k) {
+  lua_createtable(L, 0, (int)k->nopts);
+  for (uint32_t i = 0; i < k->nopts; i++) {
+    push_option(L, &k->opts[i].value);
+    lua_setfield(L, -2, k->opts[i].key);
+  }
+}
+
 /* Pushes the options that would make the kernel again. */
 static void push_options(lua_State *L, const LKernel *k) {
   const KernelCore *core = k->core;
@@ -383,11 +391,11 @@ static void push_options(lua_State *L, const LKernel *k) {
   lua_setfield(L, -2, "enable_cache");
   lua_pushstring(L, core->target);
   lua_setfield(L, -2, "platform_target");
-  lua_createtable(L, 0, (int)k->nopts);
-  for (uint32_t i = 0; i < k->nopts; i++) {
-    push_option(L, &k->opts[i].value);
-    lua_setfield(L, -2, k->opts[i].key);
+  if (core->cache_size) {
+    lua_pushinteger(L, core->cache_size);
+    lua_setfield(L, -2, "cache_size");
   }
+  kernel_push_opts(L, k);
   lua_setfield(L, -2, "opts");
   if (!k->ngrid) return;
   kernel_push_grid(L, k);
@@ -402,6 +410,18 @@ int kernel_options(lua_State *L) {
   return 1;
 }
 
+/* From the core on top of the stack to the one below it. */
+static void copy_fields(lua_State *L) {
+  int to = lua_gettop(L) - 1;
+  if (lua_getiuservalue(L, -1, CORE_FIELDS) == LUA_TTABLE) {
+    lua_newtable(L);
+    lua_pushnil(L);
+    while (lua_next(L, to + 2)) lua_pushvalue(L, -2), lua_insert(L, -2), lua_rawset(L, to + 3);
+    lua_setiuservalue(L, to, CORE_FIELDS);
+  }
+  lua_settop(L, to + 1);
+}
+
 /* A copy keeps class, fields and cache; the cache is its own when it gets a size. */
 static void inherit(lua_State *L, int from, bool own_cache) {
   LKernel *copy = lua_touserdata(L, -1);
@@ -411,10 +431,9 @@ static void inherit(lua_State *L, int from, bool own_cache) {
   core->custom = original->custom;
   lua_getiuservalue(L, -1, 1);
   lua_getiuservalue(L, from, 1);
-  for (int v = CORE_CLASS; v <= CORE_FIELDS; v++) {
-    lua_getiuservalue(L, -1, v);
-    lua_setiuservalue(L, -3, v);
-  }
+  lua_getiuservalue(L, -1, CORE_CLASS);
+  lua_setiuservalue(L, -3, CORE_CLASS);
+  copy_fields(L);
   if (!own_cache) {
     if (original->lent) {
       lua_getiuservalue(L, -1, CORE_LENDER);
@@ -438,8 +457,10 @@ int kernel_replace(lua_State *L) {
   }
   lua_settop(L, 2);
   if (!lua_istable(L, 2)) LANG_FAIL(L, kernel_option, "replace takes a table of options");
+  if (lua_getfield(L, 2, "mode") != LUA_TNIL)
+    LANG_FAIL(L, kernel_option, "replace: the class of a kernel says its mode");
   bool own_cache = lua_getfield(L, 2, "cache_size") != LUA_TNIL;
-  lua_pop(L, 1);
+  lua_pop(L, 2);
   push_options(L, k);
   kernel_push_function(L, 1); /* 4: the function */
   lua_pushnil(L);

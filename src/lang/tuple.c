@@ -98,21 +98,26 @@ static bool is_item(lua_State *L, const LangCtx *c, int i) {
   return true;
 }
 
-/* nki.tuple(list): a list inside becomes a tuple too. */
+enum { MOST_DEEP = 64 };
+
+/* nki.tuple(list): a list inside becomes a tuple too. Upvalues: context, how deep this one is. */
 static int l_tuple(lua_State *L) {
   LangCtx *c = lang_upctx(L);
+  lua_Integer depth = lua_tointeger(L, lua_upvalueindex(2));
   char got[DESCRIBE];
   lua_settop(L, 1);
   if (tuple_push_items(L, c, 1)) return lua_settop(L, 1), 1;
   if (!lua_istable(L, 1)) LANG_FAIL(L, tuple_item, 0, lang_describe(L, 1, got, sizeof got));
   lua_Unsigned n = lua_rawlen(L, 1);
   if (n > 200) LANG_FAIL(L, tuple_item, 201, "one too many: at most 200 items");
+  if (depth > MOST_DEEP) LANG_FAIL(L, tuple_item, 1, "a list more than 64 lists deep");
   luaL_checkstack(L, (int)n + 8, "tuple");
   for (lua_Unsigned i = 1; i <= n; i++) {
     lua_rawgeti(L, 1, (lua_Integer)i);
     if (lua_istable(L, -1) && !luaL_getmetafield(L, -1, "__index")) {
       lua_pushvalue(L, lua_upvalueindex(1));
-      lua_pushcclosure(L, l_tuple, 1);
+      lua_pushinteger(L, depth + 1);
+      lua_pushcclosure(L, l_tuple, 2);
       lua_insert(L, -2);
       lua_call(L, 1, 1);
     }
@@ -138,5 +143,6 @@ void tuple_open(lua_State *L, LangCtx *c) {
   c->mt_tuple = lua_topointer(L, -1);
   lua_pop(L, 1);
   lua_pushlightuserdata(L, c);
-  lua_pushcclosure(L, l_tuple, 1);
+  lua_pushinteger(L, 0);
+  lua_pushcclosure(L, l_tuple, 2);
 }
