@@ -56,8 +56,8 @@ function nki.profile(...) end
 ---@return any
 function nki.class(...) end
 
----Raised by a body that has nothing more to trace: what was traced counts.
----nki.NKIFinalizeException(message)
+---What error(...) raises anywhere below the body of a kernel to end it: the tensors are its results.
+---nki.NKIFinalizeException(tensor, ...)
 ---@return any
 function nki.NKIFinalizeException(...) end
 
