@@ -1,6 +1,6 @@
 # Third-party libraries as imported targets, all from Debian packages (packages.txt). A room links what it includes:
-#   nk::cjson nk::b64 nk::xxhash nk::zlib nk::sleef nk::lua_headers nk::lua nk::lpeg_shared nk::lpeg_static
-#   nk::cmocka
+#   nk::cjson nk::b64 nk::xxhash nk::zlib nk::sleef nk::lua_headers nk::lua nk::lua_static nk::lpeg_shared
+#   nk::lpeg_static nk::cmocka
 # oneDNN has no target on purpose: it is opened at the first matmul, because linking it costs 6 ms at every start.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
@@ -31,6 +31,12 @@ add_library(nk::b64 ALIAS nk_b64)
 add_library(nk_lua_headers INTERFACE)
 target_include_directories(nk_lua_headers SYSTEM INTERFACE ${lua_INCLUDE_DIRS})
 add_library(nk::lua_headers ALIAS nk_lua_headers)
+
+# All of Lua for the program: what it does not call itself is there for the C modules that it loads.
+find_library(NK_LUA_STATIC NAMES liblua5.4.a REQUIRED)
+add_library(nk_lua_static INTERFACE)
+target_link_libraries(nk_lua_static INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${NK_LUA_STATIC}>" m ${CMAKE_DL_LIBS})
+add_library(nk::lua_static ALIAS nk_lua_static)
 
 # LPeg by file: its .pc file would bring liblua along. The archive is for the program: one shared object less to open.
 find_library(NK_LPEG_SHARED NAMES liblua5.4-lpeg.so REQUIRED)

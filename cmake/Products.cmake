@@ -48,11 +48,11 @@ add_custom_command(
   COMMENT "Gathering libnkilua.a")
 add_custom_target(nkilua_static ALL DEPENDS "${nk_static}")
 
-# The program holds the rooms themselves (no libnkilua.so to open at start) and the dynamic liblua, whose lua_* symbols
-# C modules such as lfs.so need.
+# The program holds the rooms themselves (no libnkilua.so to open at start) and, as the lua program does, the whole Lua:
+# a call into it costs no jump through a table, and C modules such as lfs.so find all lua_* symbols here.
 add_subdirectory(src/cli)
 target_include_directories(nkilua PRIVATE "${PROJECT_SOURCE_DIR}/include")
-target_link_libraries(nkilua PRIVATE $<LINK_ONLY:nk_api> $<LINK_ONLY:nk::lua> nk::lpeg_static)
+target_link_libraries(nkilua PRIVATE $<LINK_ONLY:nk_api> nk::lua_static nk::lpeg_static)
 set_target_properties(nkilua PROPERTIES ENABLE_EXPORTS ON)
 install(TARGETS nkilua)
 add_subdirectory(examples/embed_c)

@@ -26,10 +26,11 @@ static double odd_number(void) {
 typedef struct World {
   Fix x;
   IrBuf *buf[BUFS], *reg;
+  int64_t usual; /* the tensor that this instruction has most often */
 } World;
 
 static const IrTile *some_tile(World *w) {
-  const IrTile *t = whole(&w->x, w->buf[rnd(BUFS)]);
+  const IrTile *t = whole(&w->x, w->buf[rnd(2) ? w->usual : rnd(BUFS)]);
   if (rnd(3)) return t;
   IrTile *r = ir_tile_new(w->x.m);
   *r = *t;
@@ -171,9 +172,41 @@ static void open_world(World *w, Target t) {
   w->reg = ir_buf_new(x->m, x->f, &spec);
 }
 
+static IrIns *append(World *w, Op op, const IrVal *v) {
+  return ir_append(w->x.m, w->x.f, op, v, (uint32_t)op_info[op].nparams);
+}
+
+/* One of the tensors of shape 128,512 for another. */
+static const IrTile *twin_of(World *w, const IrTile *t) {
+  static const int twins[] = {0, 1, 6, 10}; /* two alike, one in PSUM, one of integers */
+  for (int i = 0; i < 4; i++)
+    if (t == whole(&w->x, w->buf[twins[i]])) return whole(&w->x, w->buf[twins[rnd(4)]]);
+  return t;
+}
+
+/* Whatever counts as alike to an accepted instruction must be accepted; returns how often other tensors did. */
+static int alike_is_accepted(World *w, const IrIns *ins) {
+  int alike = 0;
+  for (int round = 0; round < 8; round++) {
+    IrVal v[32];
+    bool other = false;
+    for (int k = 0; k < ins->nval; k++) {
+      v[k] = rnd(20) ? ins->v[k] : value_for(w, &op_info[ins->op].params[k]);
+      if (v[k].kind != V_TILE) continue;
+      v[k].u.tile = twin_of(w, v[k].u.tile);
+      other |= v[k].u.tile != ins->v[k].u.tile;
+    }
+    const IrIns *next = append(w, (Op)ins->op, v);
+    if (!ir_ins_alike(w->x.f, ins, next)) continue;
+    assert_true(ir_check_ins(w->x.m, w->x.f, next, &w->x.d));
+    alike += other;
+  }
+  return alike;
+}
+
 static void any_instruction_is_judged(void **state) {
   (void)state;
-  int accepted = 0;
+  int accepted = 0, alike = 0;
   for (int target = 0; target < 3; target++) {
     World w;
     open_world(&w, (const Target[]){TARGET_trn1, TARGET_trn2, TARGET_trn3}[target]);
@@ -181,10 +214,11 @@ static void any_instruction_is_judged(void **state) {
       ArenaMark mark = arena_mark(&w.x.m->arena);
       Op op = (Op)(1 + rnd(OP_count - 1));
       IrVal v[32];
+      w.usual = rnd(BUFS);
       for (int k = 0; k < op_info[op].nparams; k++) v[k] = value_for(&w, &op_info[op].params[k]);
       uint32_t cap = w.x.f->capins, n = w.x.f->nins;
       IrIns **list = w.x.f->ins;
-      IrIns *ins = ir_append(w.x.m, w.x.f, op, v, (uint32_t)op_info[op].nparams);
+      IrIns *ins = append(&w, op, v);
       diag_clear(&w.x.d);
       bool ok = ir_check_ins(w.x.m, w.x.f, ins, &w.x.d);
       if (ok) assert_int_equal(w.x.d.id, ERR_none);
@@ -194,12 +228,14 @@ static void any_instruction_is_judged(void **state) {
       diag_clear(&w.x.d);
       assert_true(ir_check_ins(w.x.m, w.x.f, ins, &w.x.d) == ok);
       accepted += ok;
+      if (ok) alike += alike_is_accepted(&w, ins);
       w.x.f->capins = cap, w.x.f->nins = n, w.x.f->ins = list;
       arena_rewind(&w.x.m->arena, mark);
     }
     fix_close(&w.x);
   }
   assert_true(accepted > 300);
+  assert_true(alike > 30);
 }
 
 int main(void) {

@@ -5,11 +5,6 @@
 
 void nkl_options_init(nkl_options *o) { *o = (nkl_options){.struct_size = sizeof *o}; }
 
-static void *std_alloc(void *ud, void *p, size_t osize, size_t nsize) {
-  (void)ud;
-  return alloc_std.fn(alloc_std.ud, p, osize, nsize);
-}
-
 static nkl_status open_host(nkl_ctx *c, const nkl_options *o) {
   HostSpec spec = {.alloc = c->alloc,
                    .memory_limit = o->memory_limit,
@@ -45,7 +40,7 @@ nkl_status nkl_open(nkl_ctx **out, const nkl_options *options) {
   nkl_options_init(&o);
   *out = NULL;
   bool known = API_STRUCT(&o, options);
-  Alloc alloc = {known && o.alloc ? o.alloc : std_alloc, o.alloc_ud};
+  Alloc alloc = known && o.alloc ? (Alloc){o.alloc, o.alloc_ud} : alloc_std;
   nkl_ctx *c = alloc_new(&alloc, sizeof *c);
   if (!c) return NKL_ERR_NOMEM;
   memset(c, 0, sizeof *c);

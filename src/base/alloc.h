@@ -3,6 +3,15 @@
 #define NK_ALLOC_H
 #include <stddef.h>
 
+/* Is the compiler's address checker on? */
+#if defined(__SANITIZE_ADDRESS__)
+#define NK_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define NK_ASAN 1
+#endif
+#endif
+
 typedef struct Alloc {
   void *(*fn)(void *ud, void *ptr, size_t osize, size_t nsize);
   void *ud;

@@ -7,13 +7,6 @@
 
 #include "text.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define NK_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define NK_ASAN 1
-#endif
-#endif
 #ifdef NK_ASAN
 #include <sanitizer/asan_interface.h>
 #define POISON(p, n) ASAN_POISON_MEMORY_REGION((p), (n))

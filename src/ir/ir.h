@@ -427,6 +427,8 @@ bool ir_check_ins(const IrModule *m, const IrFunc *f, const IrIns *ins,
                   Diag *d); /* one instruction; sets d->where from ins->loc */
 /* The same; *spaces gets the mask of 1 << Space of its tiles. */
 bool ir_check_ins_spaces(const IrModule *m, const IrFunc *f, const IrIns *ins, uint32_t *spaces, Diag *d);
+/* Does ir_check_ins accept b because it accepted a? Says no where that takes a closer look. */
+bool ir_ins_alike(const IrFunc *f, const IrIns *a, const IrIns *b);
 bool ir_verify(const IrModule *m,
                Diag *d); /* whole module: every instruction, def before use, nesting, returns, outputs, addresses */
 void ir_diag_where(const IrModule *m, uint32_t loc, uint32_t iter, Diag *d); /* adds line, call chain, iterations */

@@ -1,6 +1,7 @@
 /* verify_ins.c -- ir room: one instruction against its row: kinds, memory, dtypes, generation, ranges; then its rules,
    then its own check. A good instruction costs no allocation and no string; every fault of a bad one is reported. */
 #include <stdio.h>
+#include <string.h>
 
 #include "check_util.h"
 
@@ -346,4 +347,27 @@ bool ir_check_ins_spaces(const IrModule *m, const IrFunc *f, const IrIns *ins, u
 bool ir_check_ins(const IrModule *m, const IrFunc *f, const IrIns *ins, Diag *d) {
   uint32_t spaces;
   return ir_check_ins_spaces(m, f, ins, &spaces, d);
+}
+
+/* ---- the same again */
+
+/* Rules look at memory, dtype and shape of a plain tensor; a check of the row's own may ask which tensor it is. */
+static bool tiles_alike(const IrFunc *f, Op op, const IrTile *a, const IrTile *b) {
+  if (a == b) return true;
+  if (op_info[op].check || !a->whole || !b->whole || b->buf >= f->nbufs) return false;
+  const IrBuf *x = f->bufs[a->buf], *y = f->bufs[b->buf];
+  return x->plain && y->plain && x->space == y->space && x->dtype == y->dtype && x->rank == y->rank &&
+         memcmp(x->shape, y->shape, (size_t)x->rank * sizeof *x->shape) == 0;
+}
+
+bool ir_ins_alike(const IrFunc *f, const IrIns *a, const IrIns *b) {
+  if (a->op != b->op || a->nval != b->nval) return false;
+  for (int i = 0; i < a->nval; i++) {
+    const IrVal *x = &a->v[i], *y = &b->v[i];
+    if (x->kind != y->kind) return false;
+    if (x->kind == V_TILE ? !tiles_alike(f, (Op)a->op, x->u.tile, y->u.tile)
+                          : x->kind != V_NONE && ((x->kind != V_INT && x->kind != V_NUM) || x->u.i != y->u.i))
+      return false;
+  }
+  return true;
 }

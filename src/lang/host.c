@@ -10,12 +10,12 @@
 static void *host_realloc(void *ud, void *p, size_t osize, size_t nsize) {
   HostMem *m = ud;
   if (!p) osize = 0; /* then it says what is being made */
-  if (nsize > osize && m->limit && m->used + (nsize - osize) > m->limit) {
+  if (nsize > osize && nsize - osize > m->limit - m->used) {
     m->refused = true;
     return NULL;
   }
   while (p && atomic_load(&m->arming)) continue; /* an interrupt is looking at the frames, for some nanoseconds */
-  void *q = m->base.fn(m->base.ud, p, osize, nsize);
+  void *q = m->pooled ? pool_realloc(&m->pool, p, osize, nsize) : m->base.fn(m->base.ud, p, osize, nsize);
   if (q || nsize == 0) m->used += nsize - osize;
   return q;
 }
@@ -268,7 +268,9 @@ Host *host_open(const HostSpec *spec, Diag *d) {
   if (!h) return DIAG0(d, nomem), NULL;
   memset(h, 0, sizeof *h);
   h->mem.base = spec->alloc;
-  h->mem.limit = spec->memory_limit;
+  h->mem.pooled = spec->alloc.fn == alloc_std.fn;
+  pool_init(&h->mem.pool, spec->alloc);
+  h->mem.limit = spec->memory_limit ? spec->memory_limit : UINT64_MAX;
   h->result = LUA_NOREF;
   h->write = spec->write ? spec->write : host_to_stdout;
   h->write_ud = spec->write_ud;
@@ -284,6 +286,7 @@ void host_close(Host *h) {
   if (!h) return;
   Alloc alloc = h->mem.base;
   if (h->L) lua_close(h->L);
+  pool_free(&h->mem.pool);
   text_free(&h->traceback);
   alloc_free(&alloc, h, sizeof *h);
 }

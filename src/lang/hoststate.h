@@ -3,9 +3,12 @@
 #define NK_HOSTSTATE_H
 #include "call.h"
 #include "host.h"
+#include "pool.h"
 
 typedef struct HostMem {
   Alloc base;
+  Pool pool; /* Lua's small blocks, unless the allocator is the embedder's own, who then sees each */
+  bool pooled;
   uint64_t limit, used;
   bool refused;      /* the limit, not the system, said no */
   atomic_int arming; /* host_interrupt looks at call frames: nothing is freed meanwhile */

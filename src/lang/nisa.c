@@ -61,7 +61,7 @@ static void misfit(Binding *b, int i, const char *param, const char *want) {
 
 /* ---- one value */
 
-static bool tile_value(Binding *b, int i, const IrParam *p, IrVal *out) {
+static inline bool tile_value(Binding *b, int i, const IrParam *p, IrVal *out) {
   const LTile *t = lang_tile_at(b->L, i);
   if (!t) return false;
   if (t->trace_serial != b->t->serial) lang_live(b->L, b->c, t, func_name(b), p->name);
@@ -146,7 +146,7 @@ static void tiles_value(Binding *b, int i, const IrParam *p, IrVal *out) {
   const IrTile **tiles = arena_newn(&b->t->m->arena, const IrTile *, n);
   if (!tiles) DIAG0(b->t->d, nomem), lang_trace_error(L, b->t);
   for (size_t k = 0; k < n; k++) {
-    IrVal one;
+    IrVal one = {0};
     lua_rawgeti(L, i, (lua_Integer)k + 1);
     if (!tile_value(b, -1, p, &one)) wrong(b, -1, p->name, "a list of tensors");
     tiles[k] = one.u.tile;
@@ -164,7 +164,7 @@ static void channels_value(Binding *b, int i, const IrParam *p, IrVal *out) {
   const IrTile **tiles = arena_newn(&b->t->m->arena, const IrTile *, n);
   if (!tiles) DIAG0(b->t->d, nomem), lang_trace_error(L, b->t);
   for (size_t k = 0; k < n; k++) {
-    IrVal one;
+    IrVal one = {0};
     lua_rawgeti(L, i, (lua_Integer)k + 1);
     if (lua_type(L, -1) != LUA_TTABLE || lua_rawlen(L, -1) != 1)
       wrong(b, -1, p->name, "a list with a list of one tensor for each channel");
@@ -244,16 +244,7 @@ static void other_value(Binding *b, int i, const IrParam *p, IrVal *out) {
   }
 }
 
-static void value(Binding *b, int i, int k) {
-  const IrParam *p = &b->op->params[k];
-  IrVal *out = &b->ins->v[k];
-  bool tile = p->kind <= K_column || p->kind == K_number_or_column || p->kind == K_number_or_tile;
-  b->given |= 1u << k;
-  if (tile && tile_value(b, i, p, out)) return;
-  if (lua_isnil(b->L, i)) {
-    b->given &= ~(1u << k);
-    return;
-  }
+static void no_tile_value(Binding *b, int i, const IrParam *p, IrVal *out) {
   switch (p->kind) {
     case K_tile:
     case K_column:
@@ -275,6 +266,17 @@ static void value(Binding *b, int i, int k) {
       other_value(b, i, p, out);
       break;
   }
+}
+
+static inline bool may_be_tile(Kind kind) { return kind <= K_number_or_tile && kind != K_number; }
+
+static inline void value(Binding *b, int i, int k) {
+  const IrParam *p = &b->op->params[k];
+  if (!may_be_tile(p->kind) || !tile_value(b, i, p, &b->ins->v[k])) {
+    if (lua_isnil(b->L, i)) return;
+    no_tile_value(b, i, p, &b->ins->v[k]);
+  }
+  b->given |= 1u << k;
 }
 
 static void label_value(Binding *b, int i) {

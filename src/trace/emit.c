@@ -38,9 +38,17 @@ IrIns *tr_begin_ins(Trace *t, Op op) {
   return ins;
 }
 
+static bool check(Trace *t, const IrIns *ins, struct TrPassed *passed) {
+  uint32_t spaces;
+  if (passed->ins && ir_ins_alike(t->f, passed->ins, ins)) return true;
+  if (!ir_check_ins_spaces(t->m, t->f, ins, &spaces, t->d)) return false;
+  *passed = (struct TrPassed){ins, spaces};
+  return true;
+}
+
 bool tr_emit_ins(Trace *t, IrIns *ins, const char *label) {
   TrImpl *i = impl(t);
-  uint32_t spaces = 0;
+  struct TrPassed *passed = &i->passed[ins->op];
   if (t->f->nins >= (uint64_t)t->spec.max_instr) {
     DIAG(t->d, too_many_instructions, t->spec.func_name, (long long)t->spec.max_instr);
     return tr_fail_here(t);
@@ -48,9 +56,9 @@ bool tr_emit_ins(Trace *t, IrIns *ins, const char *label) {
   ins->loc = t->loc;
   ins->iter = t->iter;
   if (label) ins->label = arena_strdup(&t->m->arena, label, strlen(label));
-  if (!ir_check_ins_spaces(t->m, t->f, ins, &spaces, t->d)) return false; /* the kernel may catch the error and go on */
+  if (!check(t, ins, passed)) return false; /* the kernel may catch the error and go on */
   if (!ir_ins_push(t->m, t->f, ins)) return tr_oom(t);
-  if (spaces & (1u << SP_private_hbm | 1u << SP_shared_hbm)) {
+  if (passed->spaces & (1u << SP_private_hbm | 1u << SP_shared_hbm)) {
     mark_all(t, ins, i->src[ins->op], false);
     mark_all(t, ins, i->dst[ins->op], true);
   }

@@ -78,6 +78,10 @@ typedef struct TrImpl {
   Text warnings;
   bool began;
   uint32_t dst[OP_count], src[OP_count]; /* masks of the tile parameters an instruction writes and reads */
+  struct TrPassed {
+    const IrIns *ins; /* of this program, NULL: none yet */
+    uint32_t spaces;  /* mask of 1 << Space of its tiles */
+  } passed[OP_count]; /* the last of its kind that was looked at closely: the next is mostly alike */
   TrArg *args;
   uint32_t nargs, capargs;
   TrShared *shared;

@@ -91,6 +91,7 @@ bool tr_begin_program(Trace *t) {
   if (t->program >= t->m->nprogram) return NK_BUG(t->d, "more programs than the grid has");
   if (i->began) return NK_BUG(t->d, "the previous program is not ended");
   i->mark = arena_mark(&t->m->arena);
+  memset(i->passed, 0, sizeof i->passed);
   i->mark_func = t->m->func;
   i->mark_locs = t->m->nlocs;
   i->mark_iters = t->m->niters;
