@@ -339,6 +339,11 @@ typedef struct nkl_opt {
   const char *key;
   nkl_arg value;
 } nkl_opt; /* bool, int, num or str */
+/* How an axis of a grid is spread over physical cores: index i is on core i / block mod count; block is 1, or all that
+   a core has (the axis's size / count). An axis that stays on one core has count 0 or 1, and its block says nothing. */
+typedef struct nkl_cores {
+  int64_t count, block;
+} nkl_cores;
 typedef struct nkl_request {
   uint32_t struct_size;
   nkl_kernel *kernel;
@@ -348,6 +353,7 @@ typedef struct nkl_request {
   size_t ngrid;
   const nkl_opt *opts; /* compile options carried into key and config */
   size_t nopts;
+  const nkl_cores *cores; /* ngrid of them, as nl.nc and nl.spmd_dim say in Lua; NULL: plain numbers */
 } nkl_request;
 NKL_API void nkl_request_init(nkl_request *r);
 /* The cached artifact for this signature, or a new one (the body is re-executed). */
@@ -411,6 +417,8 @@ NKL_API int64_t nkl_program_mac_count(const nkl_program *p);
 NKL_API int nkl_program_has_collectives(const nkl_program *p);
 NKL_API int nkl_program_result_is_sequence(const nkl_program *p);
 NKL_API size_t nkl_program_grid(const nkl_program *p, int64_t grid[NKL_MAX_RANK]); /* returns the rank */
+/* The same of the axes' cores, {1, 1} for an axis on one core; returns the rank of the grid. */
+NKL_API size_t nkl_program_cores(const nkl_program *p, nkl_cores cores[NKL_MAX_RANK]);
 NKL_API size_t nkl_program_input_count(const nkl_program *p);
 NKL_API size_t nkl_program_output_count(const nkl_program *p);
 /* NKL_ERR_ARG when there is no i-th one; *out is then zero. */
@@ -423,6 +431,25 @@ NKL_API nkl_status nkl_program_constant(const nkl_program *p, size_t i, nkl_io *
 NKL_API size_t nkl_program_alias_count(const nkl_program *p);
 NKL_API nkl_status nkl_program_alias(const nkl_program *p, size_t i, int32_t *operand,
                                      int32_t *output); /* ordered by output */
+/* Kernels that were called inside the program's kernel, in the order of the calls, of all its distinct programs. They
+   are known as long as the program comes from a trace or the cache; a config does not hold them. Texts are lent. */
+typedef struct nkl_node {
+  const char *class_name; /* "ExternalNativeNkiKernel", "InternalMaterializedNkiKernel" */
+  const char *func_name;
+  const char *library;   /* module of the kernel library, NULL: a kernel of the user's */
+  const char *cache_key; /* of the specialization that was spliced in, NULL: the body ran inside the caller's */
+  uint32_t depth;        /* 0: called by the kernel itself, 1: by a kernel that it called, ... */
+  const char *file;      /* of the call, NULL: not known */
+  int line;
+  size_t noperands, nresults;
+} nkl_node;
+NKL_API size_t nkl_program_node_count(const nkl_program *p);
+NKL_API nkl_status nkl_program_node(const nkl_program *p, size_t i, nkl_node *out);
+/* The k-th operand of node i: its parameter, and the tensor of the program that was given; the name of its k-th
+   result. NKL_ERR_ARG and NULL when there is none. */
+NKL_API nkl_status nkl_program_node_operand(const nkl_program *p, size_t i, size_t k, const char **param,
+                                            const char **tensor);
+NKL_API nkl_status nkl_program_node_result(const nkl_program *p, size_t i, size_t k, const char **tensor);
 
 /* ---- simulation ---------------------------------------------------------------------------------------------- */
 typedef struct nkl_sim {

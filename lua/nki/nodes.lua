@@ -1,5 +1,6 @@
 -- Nodes: a kernel inserted into a graph, with its operands and results. Inside a running kernel the graph is that
--- kernel's program; outside it is the framework's, and a node carries the kernel's IR. The chunk is given
+-- kernel's program, which keeps a list of its own (src/lang/node.c); outside it is the framework's, and a node carries
+-- the kernel's IR. The chunk is given
 -- fail(id, message), the contents of nki and the primitives.
 local fail, _, _, nki, steps = ...
 

@@ -262,6 +262,90 @@ static void a_program_tells_its_fields(void **state) {
   nkl_program_release(NULL);
 }
 
+static void cores_of_a_grid(void **state) {
+  (void)state;
+  static const char source[] =
+      "local nki, nl = require 'nki', require 'nki.language'\n"
+      "return nki.jit(function(x, n)\n"
+      "  local out = nl.ndarray(x.shape, x.dtype, {buffer = nl.shared_hbm})\n"
+      "  nl.store(out[nl.ds(nl.program_id(1), 1)], nl.load(x[nl.ds(nl.program_id(1), 1)]))\n"
+      "  return out\n"
+      "end, {platform_target = 'trn2'})";
+  nkl_kernel *k = kernel_of(c, source);
+  nkl_tensor_desc d = desc_of(NKL_F32, 2, (int64_t[]){8, 8});
+  nkl_arg arg = decl(&d);
+  int64_t grid[NKL_MAX_RANK] = {3, 8};
+  nkl_cores cores[NKL_MAX_RANK] = {{1, 7}, {2, 4}}, got[NKL_MAX_RANK];
+  nkl_request r;
+  nkl_program *p;
+  nkl_request_init(&r);
+  r.kernel = k;
+  r.args = &arg;
+  r.nargs = 1;
+  r.grid = grid;
+  r.cores = cores;
+  r.ngrid = 2;
+  assert_int_equal(nkl_specialize(c, &r, &p), NKL_OK);
+  assert_int_equal(nkl_program_cores(p, got), 2);
+  assert_true(got[0].count == 1 && got[0].block == 1 && got[1].count == 2 && got[1].block == 4);
+  nkl_program_release(p);
+  static const int64_t wrong[][2] = {{3, 1}, {2, 3}, {2, 0}, {-2, 1}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    cores[1] = (nkl_cores){wrong[i][0], wrong[i][1]};
+    assert_int_equal(nkl_specialize(c, &r, &p), NKL_ERR_ARG);
+    assert_error(c, NKL_ERR_ARG, "err_host_cores", "an axis of 8 programs cannot be spread over");
+  }
+  cores[1] = (nkl_cores){4, 1};
+  assert_int_equal(nkl_specialize(c, &r, &p), NKL_ERR_TRACE);
+  assert_error(c, NKL_ERR_TRACE, "err_grid_cores", "spans 4 physical cores; trn2 has 2");
+  nkl_kernel_release(k);
+}
+
+static void nodes_are_told(void **state) {
+  (void)state;
+  static const char source[] =
+      "local nki, softmax = require 'nki', require 'nki.kernels.softmax'\n"
+      "local inner = nki.jit(function(p) local y = softmax(p) return y end, {func_name = 'inner'})\n"
+      "return nki.jit(function(x)\n"
+      "  local y = inner(x)\n"
+      "  return y\n"
+      "end)";
+  nkl_kernel *k = kernel_of(c, source);
+  nkl_tensor_desc d = desc_of(NKL_F32, 2, (int64_t[]){4, 8});
+  nkl_arg arg = decl(&d);
+  nkl_program *p;
+  nkl_node n;
+  const char *param, *tensor, *again;
+  assert_int_equal(specialize(c, k, &arg, 1, &p), NKL_OK);
+  assert_int_equal(nkl_program_node_count(p), 2);
+  assert_int_equal(nkl_program_node(p, 0, &n), NKL_OK);
+  assert_string_equal(n.class_name, "ExternalNativeNkiKernel");
+  assert_string_equal(n.func_name, "inner");
+  assert_null(n.library);
+  assert_null(n.cache_key);
+  assert_string_equal(n.file, "script.lua");
+  assert_int_equal(n.line, 4);
+  assert_true(n.depth == 0 && n.noperands == 1 && n.nresults == 1);
+  assert_int_equal(nkl_program_node(p, 1, &n), NKL_OK);
+  assert_string_equal(n.class_name, "InternalMaterializedNkiKernel");
+  assert_string_equal(n.library, "nki.kernels.softmax");
+  assert_int_equal(strlen(n.cache_key), 32);
+  assert_int_equal(n.depth, 1);
+  assert_int_equal(nkl_program_node_operand(p, 1, 0, &param, &tensor), NKL_OK);
+  assert_string_equal(param, "x");
+  assert_string_equal(tensor, "x");
+  assert_int_equal(nkl_program_node_result(p, 1, 0, &tensor), NKL_OK);
+  assert_int_equal(nkl_program_node_result(p, 0, 0, &again), NKL_OK);
+  assert_string_equal(tensor, again);
+  assert_int_equal(nkl_program_node_operand(p, 1, 1, &param, &tensor), NKL_ERR_ARG);
+  assert_null(param);
+  assert_int_equal(nkl_program_node_result(p, 2, 0, &tensor), NKL_ERR_ARG);
+  assert_int_equal(nkl_program_node(p, 2, &n), NKL_ERR_ARG);
+  assert_null(n.func_name);
+  nkl_program_release(p);
+  nkl_kernel_release(k);
+}
+
 static void aliases_are_told(void **state) {
   (void)state;
   nkl_kernel *k = kernel_of(c, DOUBLE_IN_PLACE);
@@ -364,6 +448,8 @@ int main(void) {
       IN_CONTEXT(faults_of_a_body_have_its_line_and_traceback),
       IN_CONTEXT(grids_and_options_are_part_of_the_program),
       IN_CONTEXT(a_program_tells_its_fields),
+      IN_CONTEXT(cores_of_a_grid),
+      IN_CONTEXT(nodes_are_told),
       IN_CONTEXT(aliases_are_told),
       IN_CONTEXT(a_program_renders_in_every_form),
       IN_CONTEXT(a_decoded_program_is_the_same_program),

@@ -22,7 +22,7 @@ describe("nkilua", function()
       assert.matches("^usage: nkilua " .. name, cli.ok {"help", name})
     end
     assert.equal(cli.ok {"help", "run"}, cli.ok {"run", "--help"})
-    assert.matches("\n  %-g, %-%-grid N%[,N...%] +the SPMD grid\n", cli.ok {"help", "trace"})
+    assert.matches("\n  %-g, %-%-grid N%[,N...%] +the SPMD grid; an axis", cli.ok {"help", "trace"})
     assert.is_nil(cli.ok({"help", "exec"}):find("--grid", 1, true))
   end)
 

@@ -176,9 +176,27 @@ describe("nkilua run", function()
       end)]])
     assert.matches("^output_0 float32%[8,2%] min 0.0 max 15.0 ",
       cli.ok {"run", at("grid.lua"), "-g", "4,2", "x=f32[8,2]:iota"})
-    for _, bad in ipairs {"0", "-1", "4,", "x", "1,1,1,1,1,1,1,1,1", "99999999999999999999", ""} do
+    for _, bad in ipairs {"0", "-1", "4,", "x", "nc", "nc0", "2nc", "nc2x", "nc2x0", "0xnc2", "2xnc2x2", "nc2,,1",
+      "nc2*4", "9223372036854775807xnc2", "1,1,1,1,1,1,1,1,1", "99999999999999999999", ""} do
       cli.fails(2, {"run", at("grid.lua"), "--grid=" .. bad, "x=f32[8,2]"}, "--grid '" .. bad .. "'")
     end
+    -- Physical cores: the program is the one that kernel[GRID] makes.
+    build.spit(at("cores.lua"), [[
+      local nki, nl = require "nki", require "nki.language"
+      local k = dofile(arg[1])
+      local x = nki.decl({24, 2}, "float32")
+      for _, grid in ipairs{{nl.nc(2), 2}, {3, nl.nc(2) * 4}, {4 * nl.nc(2), 1}, {nl.nc(1), 1}} do
+        local a = k[grid]:specialize(x)
+        print(a.backend_config)
+      end]])
+    local wanted = cli.ok {"-e", "", at("cores.lua"), at("grid.lua"), env = "NEURON_PLATFORM_TARGET_OVERRIDE=trn2"}
+    local got = {}
+    for i, grid in ipairs {"nc2,2", "3,nc2x4", "4xnc2,1", "nc1,1"} do
+      got[i] = cli.ok {"config", at("grid.lua"), "-t", "trn2", "-g", grid, "x=f32[24,2]"}
+    end
+    assert.equal(wanted, table.concat(got))
+    cli.fails(1, {"trace", at("grid.lua"), "-t", "trn1", "-g", "nc2,2", "x=f32[8,2]"},
+      "err_multi_cores_spmd_not_supported")
     cli.fails(2, {"run", at("grid.lua"), "-t", "trn9", "x=f32[8,2]"}, "no platform target 'trn9'", "trn2n")
     build.spit(at("half.lua"), [[
       local nki, nl = require "nki", require "nki.language"

@@ -15,6 +15,15 @@ static inline Artifact *saved_make(double f) {
   uint32_t inner = ir_iter(m, outer, ir_loc(m, "k.lua", 3, false, ir_loc(m, "k.lua", 9, false, 0)), -4);
   for (uint32_t k = 0; k < m->nfunc; k++)
     for (uint32_t i = 0; i < m->func[k]->nins; i++) m->func[k]->ins[i]->iter = i % 2 ? inner : 0;
+  static IrBinding operands[] = {{"p", "x"}, {"q", "y"}};
+  static const char *results[] = {"z"};
+  static IrNode called = {
+      .func_name = "called", .operands = operands, .noperands = 2, .results = results, .nresults = 1};
+  static IrNode inside = {.func_name = "inside", .library = "nki.kernels.inside", .key = "0123", .depth = 1};
+  static IrNode *nodes[] = {&called, &inside};
+  called.loc = ir_loc(m, "k.lua", 7, false, 0);
+  m->func[m->nfunc - 1]->nodes = nodes;
+  m->func[m->nfunc - 1]->nnodes = 2;
   m->warnings = "warning: two\nwarning: lines\n";
   char *hex = arena_alloc(&a->arena, 33);
   hash_hex(KEY_TEXT, sizeof KEY_TEXT - 1, hex);

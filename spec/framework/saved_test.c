@@ -17,6 +17,29 @@ static Text where_of(const Artifact *a, const IrIns *ins) {
   return where;
 }
 
+static bool same_string(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+
+static void same_nodes(const IrModule *a, const IrModule *b, uint32_t f) {
+  assert_int_equal(a->func[f]->nnodes, b->func[f]->nnodes);
+  for (uint32_t i = 0; i < a->func[f]->nnodes; i++) {
+    const IrNode *x = a->func[f]->nodes[i], *y = b->func[f]->nodes[i];
+    assert_string_equal(x->func_name, y->func_name);
+    assert_true(same_string(x->library, y->library) && same_string(x->key, y->key));
+    assert_int_equal(x->depth, y->depth);
+    assert_int_equal(x->noperands, y->noperands);
+    for (uint32_t k = 0; k < x->noperands; k++) {
+      assert_string_equal(x->operands[k].param, y->operands[k].param);
+      assert_string_equal(x->operands[k].tensor, y->operands[k].tensor);
+    }
+    assert_int_equal(x->nresults, y->nresults);
+    for (uint32_t k = 0; k < x->nresults; k++) assert_string_equal(x->results[k], y->results[k]);
+    assert_int_equal(x->loc != 0, y->loc != 0);
+    if (!x->loc) continue;
+    assert_string_equal(a->locs[x->loc].file, b->locs[y->loc].file);
+    assert_int_equal(a->locs[x->loc].line, b->locs[y->loc].line);
+  }
+}
+
 static void same_artifact(const Artifact *a, const Artifact *b) {
   assert_string_equal(a->backend_config, b->backend_config);
   assert_string_equal(a->ir, b->ir);
@@ -32,6 +55,7 @@ static void same_artifact(const Artifact *a, const Artifact *b) {
   assert_int_equal(a->module->nfunc, b->module->nfunc);
   for (uint32_t f = 0; f < a->module->nfunc; f++) {
     assert_int_equal(a->module->func[f]->nins, b->module->func[f]->nins);
+    same_nodes(a->module, b->module, f);
     for (uint32_t i = 0; i < a->module->func[f]->nins; i++) {
       Text x = where_of(a, ins_at(a, f, i)), y = where_of(b, ins_at(b, f, i));
       assert_string_equal(text_str(&x), text_str(&y));
@@ -168,6 +192,8 @@ static void contents_that_do_not_fit(void **state) {
   refused(bad, "does not read back");
   bad = s;
   for (bad.trail.n = 0; bad.trail.n < s.trail.n; bad.trail.n++) refused(bad, "does not read back");
+  bad = s;
+  for (bad.nodes.n = 0; bad.nodes.n < s.nodes.n; bad.nodes.n++) refused(bad, "does not read back");
   text_free(&longer);
   text_free(&t);
   artifact_release(a);

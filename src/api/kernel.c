@@ -143,6 +143,21 @@ static bool argument(nkl_ctx *c, Arena *a, const nkl_arg *arg, size_t i, FwArg *
   return who ? tensor_argument(c, arg, who, out) : DIAG0(&c->diag, nomem);
 }
 
+/* Whether the target has so many is asked later, when it is known. */
+static bool grid_cores(nkl_ctx *c, const nkl_request *r, Arena *a, const IrCores **out) {
+  IrCores *cores = arena_newn(a, IrCores, r->ngrid);
+  if (!cores) return DIAG0(&c->diag, nomem);
+  for (size_t i = 0; r->cores && i < r->ngrid; i++) {
+    int64_t n = r->cores[i].count, block = r->cores[i].block, size = r->grid[i];
+    if (n == 0 || n == 1) continue;
+    if (n < 0 || size < 1 || size % n != 0 || (block != 1 && block != size / n))
+      return DIAG(&c->diag, host_cores, i, (long long)size, (long long)n, (long long)block);
+    cores[i] = (IrCores){n, block};
+  }
+  if (r->cores) *out = cores;
+  return true;
+}
+
 /* Arguments of a request; all memory is in the arena. */
 static bool api_args(nkl_ctx *c, const nkl_request *r, Arena *a, HostCall *out) {
   FwArg *args = arena_newn(a, FwArg, r->nargs);
@@ -156,8 +171,8 @@ static bool api_args(nkl_ctx *c, const nkl_request *r, Arena *a, HostCall *out) 
     opts[i].key = r->opts[i].key;
     if (!constant(c, a, &r->opts[i].value, &opts[i].value)) return false;
   }
-  *out = (HostCall){r->kernel->ref, args, r->nargs, r->grid, r->ngrid, opts, r->nopts};
-  return true;
+  *out = (HostCall){r->kernel->ref, args, r->nargs, r->grid, NULL, r->ngrid, opts, r->nopts};
+  return grid_cores(c, r, a, &out->cores);
 }
 
 void nkl_request_init(nkl_request *r) { *r = (nkl_request){.struct_size = sizeof *r}; }

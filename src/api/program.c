@@ -74,6 +74,15 @@ size_t nkl_program_grid(const nkl_program *p, int64_t grid[NKL_MAX_RANK]) {
   return (size_t)m->ngrid;
 }
 
+size_t nkl_program_cores(const nkl_program *p, nkl_cores cores[NKL_MAX_RANK]) {
+  const IrModule *m = api_artifact(p)->module;
+  for (int i = 0; i < m->ngrid; i++) {
+    bool spread = m->cores[i].count > 1;
+    cores[i] = (nkl_cores){spread ? m->cores[i].count : 1, spread ? m->cores[i].block : 1};
+  }
+  return (size_t)m->ngrid;
+}
+
 size_t nkl_program_input_count(const nkl_program *p) { return api_artifact(p)->ninputs; }
 size_t nkl_program_output_count(const nkl_program *p) { return api_artifact(p)->noutputs; }
 
@@ -115,5 +124,55 @@ nkl_status nkl_program_alias(const nkl_program *p, size_t i, int32_t *operand, i
   if (i >= m->naliases) return NKL_ERR_ARG;
   *operand = m->aliases[i].operand;
   *output = m->aliases[i].output;
+  return NKL_OK;
+}
+
+size_t nkl_program_node_count(const nkl_program *p) {
+  const IrModule *m = api_artifact(p)->module;
+  size_t n = 0;
+  for (uint32_t f = 0; f < m->nfunc; f++) n += m->func[f]->nnodes;
+  return n;
+}
+
+static const IrNode *node_at(const nkl_program *p, size_t i) {
+  const IrModule *m = api_artifact(p)->module;
+  for (uint32_t f = 0; f < m->nfunc; f++) {
+    if (i < m->func[f]->nnodes) return m->func[f]->nodes[i];
+    i -= m->func[f]->nnodes;
+  }
+  return NULL;
+}
+
+nkl_status nkl_program_node(const nkl_program *p, size_t i, nkl_node *out) {
+  const IrModule *m = api_artifact(p)->module;
+  const IrNode *n = node_at(p, i);
+  *out = (nkl_node){.depth = 0};
+  if (!n) return NKL_ERR_ARG;
+  *out = (nkl_node){.class_name = n->library ? "InternalMaterializedNkiKernel" : "ExternalNativeNkiKernel",
+                    .func_name = n->func_name,
+                    .library = n->library,
+                    .cache_key = n->key,
+                    .depth = n->depth,
+                    .file = n->loc ? m->locs[n->loc].file : NULL,
+                    .line = n->loc ? m->locs[n->loc].line : 0,
+                    .noperands = n->noperands,
+                    .nresults = n->nresults};
+  return NKL_OK;
+}
+
+nkl_status nkl_program_node_operand(const nkl_program *p, size_t i, size_t k, const char **param, const char **tensor) {
+  const IrNode *n = node_at(p, i);
+  *param = *tensor = NULL;
+  if (!n || k >= n->noperands) return NKL_ERR_ARG;
+  *param = n->operands[k].param;
+  *tensor = n->operands[k].tensor;
+  return NKL_OK;
+}
+
+nkl_status nkl_program_node_result(const nkl_program *p, size_t i, size_t k, const char **tensor) {
+  const IrNode *n = node_at(p, i);
+  *tensor = NULL;
+  if (!n || k >= n->nresults) return NKL_ERR_ARG;
+  *tensor = n->results[k];
   return NKL_OK;
 }

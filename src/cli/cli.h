@@ -40,7 +40,7 @@ double option_number(const char *text, double otherwise);
 uint64_t option_seed(const Options *o);
 int64_t option_count(const char *text, int64_t otherwise);
 /* Number of axes; -1 when the text is no grid. */
-int option_grid(const char *text, int64_t grid[NKL_MAX_RANK]);
+int option_grid(const char *text, int64_t grid[NKL_MAX_RANK], nkl_cores cores[NKL_MAX_RANK]);
 
 /* message.c: everything that is not a result goes to standard error. */
 void message_color(const char *when); /* "auto", "always", "never"; NULL: auto */

@@ -234,17 +234,48 @@ int64_t option_count(const char *text, int64_t otherwise) { return text ? strtol
 
 uint64_t option_seed(const Options *o) { return o->seed ? strtoull(o->seed, NULL, 0) : 0; }
 
-int option_grid(const char *text, int64_t grid[NKL_MAX_RANK]) {
+/* A positive number of digits at *s, which moves behind it; 0 when there is none. */
+static int64_t number_at(const char **s) {
+  char *end;
+  errno = 0;
+  if (!(**s >= '0' && **s <= '9')) return 0;
+  long long v = strtoll(*s, &end, 10);
+  *s = end;
+  return errno ? 0 : v;
+}
+
+/* One axis: 4, nc2, nc2x4 (in blocks of 4 per core), 4xnc2 (in turn). */
+static int grid_axis(const char **s, int64_t *size, nkl_cores *cores) {
+  int64_t first = 1, each = 1;
+  int in_turn = **s != 'n';
+  *cores = (nkl_cores){0, 0};
+  if (in_turn) {
+    first = number_at(s);
+    if (first < 1) return 0;
+    *size = first;
+    if (**s != 'x') return 1;
+    ++*s;
+  }
+  if (strncmp(*s, "nc", 2) != 0) return 0;
+  *s += 2;
+  int64_t n = number_at(s);
+  if (n < 1) return 0;
+  if (!in_turn && **s == 'x') {
+    ++*s;
+    each = number_at(s);
+    if (each < 1) return 0;
+  }
+  *cores = (nkl_cores){n, in_turn ? 1 : each};
+  return !__builtin_mul_overflow(n, first * each, size); /* one of the two is 1 */
+}
+
+int option_grid(const char *text, int64_t grid[NKL_MAX_RANK], nkl_cores cores[NKL_MAX_RANK]) {
   int n = 0;
   for (const char *s = text;; s++) {
-    char *end;
-    errno = 0;
-    if (n == NKL_MAX_RANK || !(*s >= '0' && *s <= '9')) return -1;
-    grid[n] = strtoll(s, &end, 10);
-    if (errno || grid[n++] < 1) return -1;
-    if (!*end) return n;
-    if (*end != ',') return -1;
-    s = end;
+    if (n == NKL_MAX_RANK || !grid_axis(&s, &grid[n], &cores[n])) return -1;
+    n++;
+    if (!*s) return n;
+    if (*s != ',') return -1;
   }
 }
 
@@ -279,6 +310,7 @@ static int check_counts(Command command, const Options *o) {
 /* Values that need no context: tolerances, colour ... */
 static int options_check(Command command, const Options *o) {
   int64_t grid[NKL_MAX_RANK];
+  nkl_cores cores[NKL_MAX_RANK];
   const char *tolerance = "it must be a number of at least 0";
   if (o->color && !one_of(o->color, "auto always never"))
     return wrong(command, "color", o->color, "it is auto, always or never");
@@ -290,8 +322,10 @@ static int options_check(Command command, const Options *o) {
   if (o->seed && !is_seed(o->seed))
     return wrong(command, "seed", o->seed, "it must be an integer of at least 0 that fits 64 bits");
   if (option_ranks(o) < 0) return wrong(command, "ranks", o->ranks, "it must be an integer of 1 to 256");
-  if (o->grid && option_grid(o->grid, grid) < 0)
-    return wrong(command, "grid", o->grid, "it must be 1 to 8 positive integers, such as 4 or 4,2");
+  if (o->grid && option_grid(o->grid, grid, cores) < 0)
+    return wrong(
+        command, "grid", o->grid,
+        "it must be 1 to 8 positive integers, such as 4 or 4,2; an axis on physical cores is nc2, nc2x4 or 4xnc2");
   if (o->as && !one_of(o->as, "hlo stablehlo proto"))
     return wrong(command, "as", o->as, "it is hlo, stablehlo or proto");
   if (o->table &&

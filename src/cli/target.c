@@ -56,13 +56,15 @@ static int make_program(const Options *o, int shapes_only, Specialized *s) {
   const BindTo to = {.ctx = s->ctx, .kernel = s->kernel, .shapes_only = shapes_only};
   nkl_request request;
   int64_t grid[NKL_MAX_RANK];
+  nkl_cores cores[NKL_MAX_RANK];
   int bound = bind_ranks(o, &to, &s->bound);
   if (bound != EXIT_OK) return bound;
   nkl_request_init(&request);
   request.kernel = s->kernel;
   request.args = nkl_bound_args(s->bound.rank[0], &request.nargs);
   request.grid = grid;
-  request.ngrid = o->grid ? (size_t)option_grid(o->grid, grid) : 0;
+  request.cores = cores;
+  request.ngrid = o->grid ? (size_t)option_grid(o->grid, grid, cores) : 0;
   if (nkl_specialize(s->ctx, &request, &s->program) == NKL_OK) return EXIT_OK;
   int status = fail(s->ctx);
   note_missing(s, &request);

@@ -7,7 +7,7 @@
 #include "store.h"
 
 static const char magic[8] = {'N', 'K', 'I', 'L', 'U', 'A', 'C', '\n'};
-enum { FORMAT = 2, CHECKSUM = 32 };
+enum { FORMAT = 3, CHECKSUM = 32 };
 
 static void put_span(Text *out, Span s) {
   text_put_u64(out, s.n);
@@ -22,6 +22,7 @@ bool saved_write(Text *out, const Saved *s) {
   put_span(out, s->key);
   put_span(out, s->warnings);
   put_span(out, s->trail);
+  put_span(out, s->nodes);
   put_span(out, s->head);
   put_span(out, s->ir);
   if (out->oom) return false;
@@ -40,6 +41,7 @@ const char *saved_read(const char *data, size_t n, Saved *s) {
   s->key = bytes_str(&b);
   s->warnings = bytes_str(&b);
   s->trail = bytes_str(&b);
+  s->nodes = bytes_str(&b);
   s->head = bytes_str(&b);
   s->ir = bytes_str(&b);
   Span sum = bytes_take(&b, CHECKSUM);
@@ -55,7 +57,7 @@ static bool complete(const Saved *s, Artifact *a, const char *call_target) {
   IrModule *m = (IrModule *)(uintptr_t)a->module;
   char *hex = arena_alloc(&a->arena, 33);
   a->call_target = call_target;
-  if (!hex || !trail_read(s->trail, m)) return false;
+  if (!hex || !trail_read(s->trail, m) || !nodes_read(s->nodes, m)) return false;
   hash_hex(s->key.p, s->key.n, hex);
   a->cache_key = hex;
   m->warnings = s->warnings.n ? arena_strdup(&m->arena, s->warnings.p, s->warnings.n) : NULL;
@@ -84,19 +86,23 @@ const Artifact *saved_artifact(const Saved *s, const char *call_target, Alloc al
 }
 
 bool saved_of(Text *out, const Artifact *a, const void *key, size_t n) {
-  Text trail, head;
+  Text trail, nodes, head;
   const char *warnings = a->module->warnings ? a->module->warnings : "";
   text_init(&trail, out->alloc);
   text_init(&head, out->alloc);
+  text_init(&nodes, out->alloc);
   trail_write(&trail, a->module);
+  nodes_write(&nodes, a->module);
   Saved s = {.key = {key, n},
              .warnings = {warnings, strlen(warnings)},
              .trail = {text_str(&trail), trail.len},
+             .nodes = {text_str(&nodes), nodes.len},
              .ir = {a->ir, a->ir_len}};
-  bool ok = config_head(a, &head) && !trail.oom;
+  bool ok = config_head(a, &head) && !trail.oom && !nodes.oom;
   s.head = (Span){text_str(&head), head.len};
   ok = ok && saved_write(out, &s);
   text_free(&trail);
+  text_free(&nodes);
   text_free(&head);
   return ok;
 }

@@ -8,7 +8,7 @@ extern const char fw_build_id[]; /* version and a digest of all sources; generat
 
 /* saved.c: the bytes of one file. */
 typedef struct Saved {
-  Span key, warnings, trail; /* warnings: of the trace; trail: trail.c */
+  Span key, warnings, trail, nodes; /* warnings: of the trace */
   Span head, ir;             /* the backend_config without its program, and that */
 } Saved;
 /* False when memory is out. */
@@ -22,6 +22,10 @@ bool saved_of(Text *out, const Artifact *a, const void *key, size_t n);
 /* trail.c: the loop iterations that instructions come from, which IR text leaves out but messages tell. */
 void trail_write(Text *out, const IrModule *m);
 bool trail_read(Span trail, IrModule *m); /* false: it is not of this module, or memory is out */
+
+/* nodes.c: the kernels that were called inside, likewise. */
+void nodes_write(Text *out, const IrModule *m);
+bool nodes_read(Span nodes, IrModule *m);
 
 /* explain.c: how a key differs from the nearest earlier one. */
 typedef struct Explain {

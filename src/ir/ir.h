@@ -278,6 +278,23 @@ int ir_reduce_first(const IrVal *axis, int rank);
 /* Engine that executes an instruction: the `engine` argument if set, else the documented automatic choice. */
 int ir_engine(const struct IrFunc *f, const IrIns *ins); /* engine enum value, ENGINE_SIM, or 0 for structure */
 
+/* ---- nodes ------------------------------------------------------------------------------------------------------- */
+typedef struct IrBinding { /* a parameter and the tensor of the program that it stands for */
+  const char *param, *tensor;
+} IrBinding;
+/* A kernel that was called inside the program. No part of the program: not in its text. */
+typedef struct IrNode {
+  const char *func_name;
+  const char *library; /* module of the kernel library, or NULL */
+  const char *key;     /* of the specialization that was spliced in; NULL: its body ran here */
+  IrBinding *operands;
+  uint32_t noperands;
+  const char **results; /* tensors of the program */
+  uint32_t nresults;
+  uint32_t depth; /* 0: called by the kernel itself, 1: by a kernel that it called, ... */
+  uint32_t loc;   /* of the call */
+} IrNode;
+
 /* ---- functions and modules --------------------------------------------------------------------------------------- */
 typedef struct IrFunc {
   const char *name;
@@ -287,7 +304,9 @@ typedef struct IrFunc {
   uint32_t nins, capins;
   uint32_t *rets; /* buffer ids, in output order */
   uint32_t nrets;
-  uint32_t nidx;         /* index values are 1..nidx */
+  uint32_t nidx;  /* index values are 1..nidx */
+  IrNode **nodes; /* in the order of the calls */
+  uint32_t nnodes, capnodes;
   const IrTile **whole;  /* whole-buffer tile of each buffer, by id */
   struct IrNames *names; /* private to build.c: buffer names in use */
 } IrFunc;
@@ -416,6 +435,8 @@ int64_t view_ap_scale(const IrFunc *f, const IrTile *t, int indirect_dim);
 /* Reinterpretation: needs a BUF_VIEW buffer of the new dtype in f (made by the caller with view_cast_shape). */
 bool view_cast_shape(ViewCtx *c, const IrTile *t, DType to, int64_t shape[IR_MAX_RANK], int *rank);
 const IrTile *view_cast(ViewCtx *c, const IrTile *t, const IrBuf *newbuf);
+/* What t chooses of a tensor, chosen of `run`, elements in a row that stand for that tensor. */
+const IrTile *view_within(ViewCtx *c, const IrTile *t, const IrTile *run);
 /* The same elements, chosen in the same way. */
 bool tile_equal(const IrTile *a, const IrTile *b);
 bool tile_is_contiguous(const IrFunc *f, const IrTile *t);

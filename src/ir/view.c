@@ -204,3 +204,11 @@ const IrTile *view_vector_select(ViewCtx *c, const IrTile *t, int dim, const IrT
   r->dim[0] = (IrDim){step, tile_parts(vec)};
   return view_done(c, r);
 }
+
+const IrTile *view_within(ViewCtx *c, const IrTile *t, const IrTile *run) {
+  IrTile *r = view_edit(c, t);
+  if (!r) return NULL;
+  r->buf = run->buf;
+  r->offset += run->offset;
+  return view_done(c, r);
+}

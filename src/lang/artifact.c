@@ -137,6 +137,7 @@ static int f_grid(lua_State *L, const Artifact *a) { return push_config(L, a, "g
 static int f_cores(lua_State *L, const Artifact *a) { return push_config(L, a, "cores"); }
 static int f_opts(lua_State *L, const Artifact *a) { return push_config(L, a, "opts"); }
 static int f_has_collectives(lua_State *L, const Artifact *a) { return lua_pushboolean(L, a->has_collectives), 1; }
+static int f_nodes(lua_State *L, const Artifact *a) { return node_push_all(L, a->module), 1; }
 static int f_macs(lua_State *L, const Artifact *a) { return lua_pushinteger(L, a->matmul_mac_count), 1; }
 static int f_cache_key(lua_State *L, const Artifact *a) { return lua_pushstring(L, a->cache_key), 1; }
 static int f_is_sequence(lua_State *L, const Artifact *a) { return lua_pushboolean(L, a->result_is_sequence), 1; }
@@ -164,6 +165,7 @@ static const Field fields[] = {
     {"input_names", f_input_names},
     {"ir", f_ir},
     {"matmul_mac_count", f_macs},
+    {"nodes", f_nodes},
     {"operand_output_aliases", f_aliases},
     {"opts", f_opts},
     {"output_names", f_output_names},

@@ -5,9 +5,12 @@
 
 const char LANG_CORES[] = "NkiCores";
 
+static void metatable(lua_State *L);
+
 int lang_push_cores(lua_State *L, int64_t size, IrCores cores) {
   LCores *c = lua_newuserdatauv(L, sizeof *c, 0);
   *c = (LCores){LANG_CORES, size, cores};
+  metatable(L);
   luaL_setmetatable(L, LANG_CORES);
   return 1;
 }
@@ -71,7 +74,6 @@ static void metatable(lua_State *L) {
 }
 
 int nl_nc(Call *call) {
-  metatable(call->L);
   int64_t n = positive(call->L, 1, "nl.nc", "cores");
   return lang_push_cores(call->L, n, (IrCores){n, 1});
 }

@@ -268,6 +268,8 @@ static bool run_protected(DriveRun *run) {
   Drive drive = {.up = c->drive, .trace = run->trace, .L = L, .name = call->r.func_name, .dir = call->k->core->dir};
   if (drive.up) drive.dir = drive.up->dir;
   Trace *outer = c->trace;
+  lang_session_push(L);
+  int session = lua_gettop(L);
   c->trace = run->trace;
   c->drive = &drive;
   lua_pushcfunction(L, drive_on_error);
@@ -280,7 +282,9 @@ static bool run_protected(DriveRun *run) {
   bool ok = lua_pcall(L, (int)call->r.nargs + 3, 0, handler) == LUA_OK;
   if (call->over) drop_context(L, run);
   if (!ok) lang_session_end(c);
+  lang_session_set(L, c, session);
   lua_remove(L, handler);
+  lua_remove(L, session);
   c->trace = outer;
   c->drive = drive.up;
   call->raised = !ok;
@@ -330,6 +334,7 @@ IrModule *drive_specialize(void *ud, const FwRequest *r, bool *has_collectives, 
   spec.legacy = r->legacy;
   if (!check_grid(call, r, d) || !max_instructions(&spec.max_instr, d)) return NULL;
   DriveRun run = {.call = call};
+  const char *outside = c->outside; /* of the kernel that this one is called in */
   c->outside = NULL;
   call->k->core->recompiled = true;
   text_init(&run.before, c->alloc);
@@ -338,10 +343,11 @@ IrModule *drive_specialize(void *ud, const FwRequest *r, bool *has_collectives, 
   if (run.before.oom) DIAG0(d, nomem);
   IrModule *m = run.trace && run_protected(&run) ? tr_finish(run.trace) : NULL;
   const char *warnings = run.trace ? tr_warnings(run.trace) : "";
-  if (*warnings) c->warn(c->io_ud, warnings, strlen(warnings));
+  if (*warnings && !call->node) c->warn(c->io_ud, warnings, strlen(warnings)); /* else the kernel around gives them */
   if (m && *warnings) m->warnings = arena_strdup(&m->arena, warnings, strlen(warnings));
   *impure = run.impure;
   *has_collectives = run.has_collectives || (m && ir_has_collectives(m)); /* a class may say so of more */
+  if (outside) c->outside = outside;
   tr_close(run.trace);
   text_free(&run.before);
   return m;
@@ -407,28 +413,4 @@ int drive_finalize_exception(lua_State *L) {
   }
   lua_setmetatable(L, 1);
   return 1;
-}
-
-/* ---- inline_function --------------------------------------------------------------------------------------------- */
-
-static void check_space(KernelCall *call, int i, const char *what) {
-  const LTile *t = lang_to_tile(call->L, i);
-  if (t && t->space != SP_shared_hbm)
-    LANG_HERE(call->L, nested_kernel_memory, call->k->core->func_name, what, space_name(t->space));
-}
-
-/* The body becomes part of the running kernel. A jitted kernel keeps its contract: operands and results are in
- * shared_hbm. */
-int drive_inline(KernelCall *call) {
-  lua_State *L = call->L;
-  const KernelCore *core = call->k->core;
-  bool jitted = core->mode != MODE_TRACE;
-  if (call->k->ngrid) LANG_HERE(L, nested_kernel_with_spmd_grid, core->func_name);
-  for (int p = 0; jitted && p < core->nparams; p++) check_space(call, call->first + p, core->params[p]);
-  kernel_push_function(L, call->kernel);
-  lua_replace(L, call->kernel);
-  lua_settop(L, call->kernel + core->nparams);
-  lua_call(L, core->nparams, LUA_MULTRET);
-  for (int i = 1; jitted && i <= lua_gettop(L); i++) check_space(call, i, "a result");
-  return lua_gettop(L);
 }

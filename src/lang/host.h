@@ -72,6 +72,7 @@ typedef struct HostCall {
   const FwArg *args; /* name NULL: positional, and before the named ones */
   size_t nargs;
   const int64_t *grid;
+  const IrCores *cores; /* ngrid of them, or NULL */
   size_t ngrid;
   const KernelOpt *opts;
   size_t nopts;

@@ -194,7 +194,10 @@ static void push_kernel(lua_State *L, LangCtx *c, const HostCall *call) {
   if (!call->ngrid) return;
   lua_createtable(L, (int)call->ngrid, 0);
   for (size_t i = 0; i < call->ngrid; i++) {
-    lua_pushinteger(L, call->grid[i]);
+    if (call->cores && call->cores[i].count)
+      lang_push_cores(L, call->grid[i], call->cores[i]);
+    else
+      lua_pushinteger(L, call->grid[i]);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
   lua_gettable(L, -2);

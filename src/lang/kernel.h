@@ -71,6 +71,7 @@ typedef struct KernelCall {
   int traced;            /* stack index of the trace as Lua sees it, 0: none yet; used when steps are overridden */
   int outputs;           /* stack index of what translate_return_types gave, 0: not overridden */
   bool raised;           /* the body or a step failed: its error value is on top of the stack */
+  bool node;             /* tensors are of the running kernel, whose target counts */
 } KernelCall;
 #define KERNEL_MAP_STEPS                                                                                  \
   (1u << STEP__map_args | 1u << STEP__map_to_decltensor_or_passthrough | 1u << STEP_is_framework_tensor | \
@@ -119,7 +120,9 @@ LTraced *traced_test(lua_State *L, int i);
 void traced_push_returns(lua_State *L, const IrModule *m);
 void traced_push_aliases(lua_State *L, const IrModule *m);
 
-/* kernel_call.c: binds and classifies; args: room for KERNEL_FAST_ARGS. begin_bound: the values of the BoundArguments
+/* kernel_call.c: the artifact of a classified call, found or traced; its userdata is pushed. */
+const Artifact *kernel_artifact(KernelCall *call);
+/* Binds and classifies; args: room for KERNEL_FAST_ARGS. begin_bound: the values of the BoundArguments
  * at 2. */
 void kernel_begin(lua_State *L, KernelCall *call, FwArg *args);
 void kernel_begin_bound(lua_State *L, KernelCall *call, FwArg *args);
@@ -133,7 +136,12 @@ void kernel_cache_free(LangCtx *c);
 int drive_finalize_exception(lua_State *L); /* nki.NKIFinalizeException */
 int drive_on_error(lua_State *L);           /* message handler: keeps the traceback */
 IrModule *drive_specialize(void *ud, const FwRequest *r, bool *has_collectives, bool *impure, Diag *d);
-int drive_inline(KernelCall *call); /* inline_function: pushes the results */
+
+/* node.c: a kernel called inside another. */
+int node_insert(KernelCall *call); /* inline_function: pushes the results */
+/* The error on top of the stack left a kernel that is traced as a node: it tells where the node is, too. */
+void node_blame(KernelCall *call);
+void node_push_all(lua_State *L, const IrModule *m); /* a list of what was called in the programs */
 
 /* kernel_call.c: methods of a kernel; upvalue 1 is the context. */
 int kernel_call(lua_State *L);

@@ -116,6 +116,10 @@ static bool map_tensor(KernelCall *call, int p) {
     return true;
   }
   if (!c->mt_tile || mt != c->mt_tile) return false;
+  const LTile *t = lua_touserdata(L, i);
+  int64_t shape[IR_MAX_RANK];
+  for (int d = 0; call->node && d < t->tile->rank; d++) shape[d] = t->tile->dim[d].count;
+  if (call->node) set_tensor(&call->args[p], t->dtype, t->tile->rank, shape);
   call->tile = p;
   return true;
 }
@@ -138,6 +142,11 @@ static void map_args(KernelCall *call) {
 void kernel_target(KernelCall *call) {
   LangCtx *c = call->c;
   FwRequest *r = &call->r;
+  if (call->node) {
+    r->target = c->trace->spec.target;
+    r->target_is_fallback = c->trace->spec.target_is_fallback;
+    return;
+  }
   const char *name = c->target ? c->target : call->k->core->target;
   const char *env = name ? NULL : getenv("NEURON_PLATFORM_TARGET_OVERRIDE");
   bool ask_machine = !name && !(env && *env);

@@ -43,7 +43,7 @@ void kernel_cache_say(KernelCall *call, const Artifact *a, int64_t disk_hits) {
   if (!core->enable_cache) fw_cache_note(core->cache, "traced: enable_cache is false, nothing is kept");
   FwCacheInfo info = fw_cache_info(core->cache);
   const char *warnings = info.disk_hits > disk_hits ? a->module->warnings : NULL; /* the trace would have said them */
-  if (warnings) c->warn(c->io_ud, warnings, strlen(warnings));
+  if (warnings && !call->node) c->warn(c->io_ud, warnings, strlen(warnings));
   const char *warning = c->store ? fw_store_warning(c->store) : NULL;
   if (warning) warn_line(c, "warning: ", warning);
   if (!c->explain_cache) return;

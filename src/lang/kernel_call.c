@@ -82,7 +82,7 @@ static bool is_yield(lua_State *L) {
 }
 
 /* The artifact of the call: found, or traced. Its userdata is pushed, so that an error later cannot leak it. */
-static const Artifact *specialize(KernelCall *call) {
+const Artifact *kernel_artifact(KernelCall *call) {
   LangCtx *c = call->c;
   const KernelCore *core = call->k->core;
   FwPipeline pipeline = {.ud = call, .specialize_and_call = drive_specialize, .describe_captured = capture_describe};
@@ -96,6 +96,7 @@ static const Artifact *specialize(KernelCall *call) {
   if (call->raised) {
     diag_clear(&c->diag);
     if (is_yield(call->L)) LANG_FAIL(call->L, yield_in_kernel, core->func_name);
+    if (call->node) node_blame(call);
     lua_error(call->L); /* unchanged, whatever it is */
   }
   if (!a) lang_raise(call->L, &c->diag);
@@ -128,7 +129,7 @@ static int dump(KernelCall *call, bool requested) {
   }
   if (!requested) kernel_request(call);
   check_mix(call);
-  return push_record(call, specialize(call));
+  return push_record(call, kernel_artifact(call));
 }
 
 int step_dump_config_with_boundargs(lua_State *L) {
@@ -138,7 +139,7 @@ int step_dump_config_with_boundargs(lua_State *L) {
   kernel_begin_bound(L, &call, args);
   kernel_request(&call);
   check_mix(&call);
-  return push_record(&call, specialize(&call));
+  return push_record(&call, kernel_artifact(&call));
 }
 
 int kernel_dump_config(lua_State *L) {
@@ -158,7 +159,7 @@ static int record(KernelCall *call, bool requested) {
   }
   if (!requested) kernel_request(call);
   check_mix(call);
-  specialize(call);
+  kernel_artifact(call);
   return 1;
 }
 
@@ -205,7 +206,7 @@ static int run(KernelCall *call) {
   const KernelCore *core = call->k->core;
   check_mix(call);
   if (call->decl >= 0) LANG_FAIL(L, kernel_decl_run, core->func_name, param(call, call->decl), "a simulation");
-  const Artifact *a = specialize(call);
+  const Artifact *a = kernel_artifact(call);
   int first = push_operands(call, a);
   int n = artifact_simulate(L, call->c, a, first, 0);
   if (core->mode == MODE_LEGACY) copy_to_parameters(call, a, lua_gettop(L) - n + 1);
@@ -226,7 +227,7 @@ int kernel_operands(lua_State *L) {
   if (a) {
     lua_pushvalue(L, lua_upvalueindex(2));
   } else {
-    a = specialize(&call);
+    a = kernel_artifact(&call);
   }
   push_operands(&call, a);
   return 1 + (int)a->ninputs;
@@ -252,7 +253,7 @@ static bool is_inlined(KernelCall *call) {
 
 static int inline_function(KernelCall *call) {
   lua_State *L = call->L;
-  if (!kernel_overrides(call, STEP_inline_function)) return drive_inline(call);
+  if (!kernel_overrides(call, STEP_inline_function)) return node_insert(call);
   int top = lua_gettop(L), n = call->k->core->nparams;
   class_push_method(L, call->kernel, STEP_inline_function);
   for (int p = 0; p < n; p++) lua_pushvalue(L, call->first + p);
@@ -265,7 +266,7 @@ int step_inline_function(lua_State *L) {
   FwArg args[KERNEL_FAST_ARGS];
   lang_need_trace(L, lang_upctx(L), "inline_function");
   kernel_begin(L, &call, args);
-  return drive_inline(&call);
+  return node_insert(&call);
 }
 
 static int call_kernel(KernelCall *call) {

@@ -127,6 +127,9 @@ void lang_push_tile(lua_State *L, const IrTile *tile); /* of the live session */
 /* drive.c: after each program and after a failed one, while the module still lives: keeps the names and lines of its
    tiles for later messages. Never raises. */
 void lang_session_end(LangCtx *c);
+/* A kernel that is traced inside another gives the tiles of that one their session back. */
+void lang_session_push(lua_State *L);
+void lang_session_set(lua_State *L, LangCtx *c, int i);
 void lang_push_shape(lua_State *L, int rank, const int64_t *dim);
 LArray *lang_push_array(lua_State *L, DType dtype, int rank, const int64_t *shape); /* zeroed bytes */
 /* Shape, list, or Shape proxy at i -> dims; raises naming what. */

@@ -76,6 +76,14 @@ void lang_session_end(LangCtx *c) {
   }
 }
 
+void lang_session_push(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &session_key); }
+
+void lang_session_set(lua_State *L, LangCtx *c, int i) {
+  c->session = lua_touserdata(L, i);
+  lua_pushvalue(L, i);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &session_key);
+}
+
 /* i: the tile. */
 static int stale(lua_State *L, const LTile *t, const char *func, const char *param) {
   const struct LSession *s = NULL;

@@ -57,9 +57,9 @@ static int push_ir(lua_State *L, const IrModule *m) {
 }
 
 static int l_index(lua_State *L) {
-  static const char *const names[] = {"ir",          "func_name",    "matmul_mac_count", "has_collectives",
-                                      "input_names", "output_names", "return_types",     "result_is_sequence",
-                                      NULL};
+  static const char *const names[] = {
+      "ir",           "func_name",    "matmul_mac_count",   "has_collectives", "input_names",
+      "output_names", "return_types", "result_is_sequence", "nodes",           NULL};
   const LTraced *t = traced_check(L, 1, "kernel_return");
   const char *name = luaL_checkstring(L, 2);
   const IrModule *m = t->m;
@@ -71,6 +71,7 @@ static int l_index(lua_State *L) {
   if (strcmp(name, "output_names") == 0) return lang_push_names(L, m->output_names, m->func[0]->nrets), 1;
   if (strcmp(name, "return_types") == 0) return traced_push_returns(L, m), 1;
   if (strcmp(name, "result_is_sequence") == 0) return lua_pushboolean(L, m->result_is_sequence), 1;
+  if (strcmp(name, "nodes") == 0) return node_push_all(L, m), 1;
   const char *near = diag_nearest(name, names);
   return LANG_FAIL(L, kernel_no_field, "kernel_return", name, near ? " (did you mean '" : "", near ? near : "",
                    near ? "'?)" : "");

@@ -116,6 +116,8 @@ static inline const IrBuf *tr_base(const IrFunc *f, const IrTile *tile) {
   return b->kind == BUF_VIEW ? f->bufs[b->base] : b;
 }
 bool tr_oom(Trace *t); /* DIAG nomem; false */
+/* The view of buffer `base` with this dtype and shape, made when there is none; NULL: out of memory. */
+const IrBuf *tr_view_buffer(Trace *t, const IrBufSpec *spec);
 void tr_carry_note(Trace *t, const IrIns *ins);
 void tr_carry_iteration(TrLoop *loop); /* what this iteration wrote becomes earlier */
 bool tr_legacy(Trace *t);              /* finish.c: written parameters become outputs */

@@ -97,6 +97,16 @@ const IrTile *tr_constant(Trace *t, const IrBufSpec *spec) {
   return b ? ir_whole(t->f, b->id) : NULL;
 }
 
+const IrBuf *tr_view_buffer(Trace *t, const IrBufSpec *spec) {
+  for (uint32_t k = spec->base + 1; k < t->f->nbufs; k++) {
+    const IrBuf *b = t->f->bufs[k];
+    bool same = b->kind == BUF_VIEW && b->base == spec->base && b->dtype == spec->dtype && b->rank == spec->rank;
+    for (int d = 0; same && d < b->rank; d++) same = b->shape[d] == spec->shape[d];
+    if (same) return b;
+  }
+  return new_buffer(t, spec);
+}
+
 const IrTile *tr_cast(Trace *t, const IrTile *tile, DType to) {
   ViewCtx c = {t->m, t->f, t->d};
   const IrBuf *base = t->f->bufs[tile->buf];
@@ -106,16 +116,7 @@ const IrTile *tr_cast(Trace *t, const IrTile *tile, DType to) {
   if (!view_cast_shape(&c, tile, to, shape, &s.rank)) return no_tile(tr_fail_here(t));
   s.shape = shape;
   s.base = base->kind == BUF_VIEW ? base->base : base->id;
-  for (uint32_t k = s.base + 1; k < t->f->nbufs; k++) {
-    const IrBuf *b = t->f->bufs[k];
-    bool same = b->kind == BUF_VIEW && b->base == s.base && b->dtype == to && b->rank == s.rank;
-    for (int d = 0; same && d < b->rank; d++) same = b->shape[d] == shape[d];
-    if (same) {
-      const IrTile *found = view_cast(&c, tile, b);
-      return found ? found : no_tile(tr_fail_here(t));
-    }
-  }
-  IrBuf *b = new_buffer(t, &s);
+  const IrBuf *b = tr_view_buffer(t, &s);
   if (!b) return NULL;
   const IrTile *made = view_cast(&c, tile, b);
   return made ? made : no_tile(tr_fail_here(t));

@@ -82,6 +82,18 @@ typedef struct TrOpen {
 } TrOpen;
 int tr_open_loops(const Trace *t, TrOpen *out, int max); /* open traced loops, innermost first, up to a device loop */
 
+/* node.c -- kernels called inside the program. A node is begun, told its operands, and added where the list of nodes
+   stood when it was begun (t->f->nnodes); nodes that were added meanwhile are inside it. NULL, false: out of memory. */
+IrNode *tr_node_new(Trace *t, const char *func_name, uint32_t noperands);
+bool tr_node_bind(Trace *t, IrNode *node, const char *param, const IrTile *tile);
+bool tr_node_add(Trace *t, IrNode *node, uint32_t at, const IrTile *const *results, uint32_t nresults);
+
+/* splice.c -- the program of a finished module becomes part of the running one: operands[i] stands for its operand i;
+   results gets a tensor of the running program for each output. Only where tr_can_splice. */
+bool tr_is_run(const Trace *t, const IrTile *tile); /* elements in a row, known now */
+bool tr_can_splice(const Trace *t, const IrModule *m, const IrTile *const *operands);
+bool tr_splice(Trace *t, const IrModule *m, const IrTile *const *operands, const IrTile **results);
+
 /* Returns of the current program, then its end: checks outputs (in shared_hbm, written), merges with earlier programs.
  */
 bool tr_return(Trace *t, const IrTile *const *outputs, uint32_t n, bool is_sequence);
