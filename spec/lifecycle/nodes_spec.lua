@@ -216,7 +216,7 @@ describe("section 2.4: a kernel of the user's inside another", function()
 
   it("is no node when it is a helper of nki.trace or fails", function()
     local helper = nki.trace(function(t) return t end)
-    local failing = nki.jit(function(t) error("no", 0) end)
+    local failing = nki.jit(function(_) error("no", 0) end)
     local k = nki.jit(function(a)
       pcall(failing, a)
       return helper(a)
