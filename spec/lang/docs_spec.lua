@@ -4,10 +4,11 @@ local build = require "spec.support.build"
 local cli = require "spec.cli.support"
 local golden = require "spec.support.golden"
 local tree = require "spec.support.tree"
-local nki = require "nki"
+local nki, nl = require "nki", require "nki.language"
 
 local HEAD = [[
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
+local ncc = require "nki.collectives"
 local nd, a = require "nki.ndarray", ...
 local out = nl.ndarray(a.shape, a.dtype, {buffer = nl.shared_hbm})
 local x, y = nl.ndarray({128, 64}, nl.float32), nl.ndarray({128, 64}, nl.float32)
@@ -16,15 +17,15 @@ local bits, ids = nl.ndarray({128, 64}, nl.int32), nl.ndarray({128, 64}, nl.uint
 ]]
 
 -- Instructions that the example adds to a kernel without it, as a list of names.
-local function trace(example)
+local function trace(example, grid)
   local chunk = assert(load(HEAD .. (example or "") .. "\nnl.store(out, nl.load(a)) return out", "=example"))
   local a = nki.decl({128, 64}, "float32")
-  return nki.jit(chunk and function(t) return chunk(t) end, {platform_target = "trn3"}):specialize(a).ir
+  return nki.jit(chunk and function(t) return chunk(t) end, {platform_target = "trn3", grid = grid}):specialize(a).ir
 end
 
 local function counted(ir)
   local n = {}
-  for name in ir:gmatch '"nisa%.([%w_]+)"%(' do n[name] = (n[name] or 0) + 1 end
+  for name in ir:gmatch '"n[ci][sc]a?%.([%w_]+)"%(' do n[name] = (n[name] or 0) + 1 end
   for name in ir:gmatch '"nki%.([sd][ie][mv][%w_]+)"%(' do n[name] = (n[name] or 0) + 1 end
   return n
 end
@@ -81,19 +82,19 @@ end)
 
 describe("the instructions' documentation", function()
   local plain, tried = counted(trace()), 0
-  local alone = {core_barrier = true, sendrecv = true} -- they need two cores
+  local two = {core_barrier = nl.nc(2), sendrecv = nl.nc(2), all_gather_v = nl.nc(2)} -- they need two cores
   for name, module, example in build.run({"ops", "--json"}).out:gmatch
     '{"name":"([%w_]+)","module":"(%w+)".-"example":"(.-[^\\]?)","parameters"' do
-    if module == "nisa" and not alone[name] then
+    if module == "nisa" or module == "ncc" then
       tried = tried + 1
       it("has an example of " .. name .. " that runs", function()
         example = example:gsub('\\"', '"')
-        assert.truthy(example:find("nisa." .. name, 1, true), example)
-        assert.is_true((counted(trace(example))[name] or 0) > (plain[name] or 0))
+        assert.truthy(example:find(module .. "." .. name, 1, true), example)
+        assert.is_true((counted(trace(example, two[name]))[name] or 0) > (plain[name] or 0))
       end)
     end
   end
-  it("is read whole", function() assert.is_true(tried > 40) end)
+  it("is read whole", function() assert.is_true(tried > 60) end)
 end)
 
 describe("the generated pages", function()

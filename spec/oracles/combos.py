@@ -173,6 +173,14 @@ def unpack(codes, dtype):
     return (parts & np.uint32(2**bits - 1)).astype(np.uint8).view(kind).astype(np.float32).reshape(-1)
 
 
+# Elements that each of four ranks sends to each, where in its 512 they begin, those it receives, and where in its 512
+# they go (in the order of the senders). Of all_gather_v the first column counts.
+SENT = np.array([[128, 3, 0, 60], [1, 128, 7, 0], [0, 5, 64, 128], [17, 0, 2, 31]])
+COUNTS = np.stack([SENT, [[384, 0, 512, 452], [5, 100, 505, 0], [9, 200, 448, 0], [31, 7, 510, 64]], SENT.T,
+                   [[0, 200, 400, 480], [300, 10, 0, 512], [500, 450, 0, 100], [400, 0, 128, 300]]],
+                  1).astype(np.uint32)
+
+
 def pools():
     out = {}
     rng = np.random.Generator(np.random.PCG64(20240607))
@@ -207,6 +215,7 @@ def pools():
     put("ids", "float32", store(ids.astype(np.float32), "float32"))
     for dtype in ("uint32", "int32", "float32"):
         put("seed", dtype, numbers([12345.0], dtype))
+    put("ct", "uint32", COUNTS.reshape(-1))
     put("st6", "uint32", rng.integers(0, 2**32, 48, np.uint64).astype(np.uint32))
     put("st24", "uint32", rng.integers(0, 2**32, 192, np.uint64).astype(np.uint32))
     return out
@@ -237,7 +246,7 @@ def checksum(arrays):
     data = b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
     data += b"\0" * (-len(data) % 32)
     w = np.frombuffer(data, np.uint64)
-    index = np.arange(w.size, dtype=np.uint64)
+    index = np.arange(1, w.size + 1, dtype=np.uint64)  # no factor is 1: the first word counts like the others
     total = ((w + np.uint64(1)) * ((index * G) | np.uint64(1))).sum(dtype=np.uint64)
     return f"{int(total) >> 32:08x}"
 
@@ -274,8 +283,9 @@ def lines(row, variant, gen, data, cache, digest=True):
     out = []
     sources = row.sources(variant) if callable(row.sources) else row.sources
     for dtypes in itertools.product(*(s[2] for s in sources if s[2])):
-        tensors, first = [], dtypes[:1]
-        for (shape, pool, _), dtype in zip(sources, dtypes if len(dtypes) == len(sources) else first * 2):
+        tensors, given = [], iter(dtypes)
+        for shape, pool, own in sources:
+            dtype = next(given) if own else dtypes[0]
             key = (shape, pool, dtype)
             if key not in cache:
                 cache[key] = Tensor(data[f"{pool}_{dtype}"].reshape(shape), dtype)

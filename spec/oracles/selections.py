@@ -297,3 +297,66 @@ def collective_permute_implicit(v, ranks, dtype):
 @by_rank("collective_permute_implicit_reduce", ARITH, REDUCTIONS)
 def collective_permute_implicit_reduce(v, ranks, dtype):
     return [store(alu(v, ranks[s].x, ranks[s].x), dtype) for s in BEFORE]
+
+
+def by_counts(name, variants, least):
+    """f(i, r) returns where the elements for rank r begin in what rank i has, and how many there are."""
+    def add(f):
+        def g(v, s, out, gen):
+            dtype = s[0].dtype
+            if out[0] != dtype or gen < (4 if v == "displaced" else least) or (gen < 4 and dtype not in ARITH):
+                return None
+            flat, counts = [t.codes.reshape(-1) for t in (s[0], s[1], s[1], s[0])], s[2].codes.reshape(4, 4, 4)
+            rows, got, after = 4 if v == "displaced" else 3, [], []
+            for r in range(4):
+                dst, now = flat[r].copy(), counts[r, :rows].copy()
+                for i in range(4):
+                    at, n = f(counts[i], r)
+                    to = counts[r, 3, i] if v == "displaced" else 128 * i
+                    dst[to:to + n] = flat[i][at:at + n]
+                    now[2, i] = n
+                got.append(dst)
+                after.append(now)
+            return got + after
+        ROWS[name] = Row([(A, "a", ANY), (A, "b", None), ((16, 4), "ct", ("uint32",))], [ANY], variants, g)
+        return f
+    return add
+
+
+by_counts("all_gather_v", ["plain"], 3)(lambda counts, r: (counts[1, 0], counts[0, 0]))
+by_counts("all_to_all_v", ["plain", "known", "displaced"], 2)(lambda counts, r: (counts[1, r], counts[0, r]))
+
+WORDS = ("uint32", "int32")
+
+
+def held(group, rank, step):
+    """Whose data a rank holds at a step of the ring, when it has passed on what it had so often."""
+    if rank not in group:
+        return 0xFFFFFFFF
+    data = list(group)
+    for _ in range(step):
+        data = data[-1:] + data[:-1]
+    return data[group.index(rank)]
+
+
+@row("rank_id", [], [WORDS], ["plain"])
+def rank_id(v, s, out, gen):
+    return [np.full(6, r, np.uint32) for r in range(4)]
+
+
+@row("collective_permute_implicit_current_processing_rank_id", [], [WORDS], ["whole", "pairs", "some"])
+def current_processing_rank_id(v, s, out, gen):
+    groups = {"whole": [[3, 1, 0, 2]], "pairs": [[2, 0], [1, 3]], "some": [[2, 0, 3]]}[v]
+    of = [next((g for g in groups if r in g), []) for r in range(4)]
+    return [np.array([held(of[r], r, i) for i in range(6)], np.uint32) for r in range(4)]
+
+
+# ---- between two cores: pool a on the first, pool b on the other ----------------------------------------------------
+def swapped(v, s, out, gen):
+    if gen < 3 or out[0] != s[0].dtype or (gen < 4 and out[0] not in ARITH):
+        return None
+    return [np.concatenate([s[1].codes, s[0].codes])]
+
+
+for NAME, VARIANTS in (("sendrecv", ["dma", "gpsimd_dma"]), ("core_barrier", ["gpsimd", "sync"])):
+    ROWS[NAME] = Row([(A, "a", ANY), (A, "b", None)], [ANY], VARIANTS, swapped)

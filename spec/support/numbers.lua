@@ -3,7 +3,8 @@
 --
 -- A row says how to issue an instruction: {sources = {{parameter, pool, dtypes = {...}} ...}, outs = {{parameter,
 -- shape} ...}, variants = {...}, f = function(variant, s, d, target), ranks = n}. s and d are the tiles of sources and
--- outs. The dtypes of each are those that the instruction's row lists for the parameter.
+-- outs. The dtypes of each are those that the instruction's row lists for the parameter. grid: what the kernel runs on;
+-- on two cores without ranks the one source is pool a on the first core and pool b on the other.
 local nki, nl = require "nki", require "nki.language"
 local nd = require "nki.ndarray"
 local build = require "spec.support.build"
@@ -23,8 +24,8 @@ M.pools = {
   b32 = {"b", {32, 16}}, a16 = {"a", {16, 32}}, row = {"a", {1, 512}}, v = {"v", {8, 8}}, m = {"m", {8, 16}},
   n = {"n", {8, 32}}, id = {"id", {8, 8}}, x = {"x", {32, 8}}, y = {"y", {32, 16}}, xs = {"xs", {4, 8}},
   ys = {"ys", {4, 16}}, q = {"q", {32, 16}}, ix = {"ix", {8, 64}}, lg = {"lg", {16, 2}}, ids = {"ids", {1, 64}},
-  seed = {"seed", {1, 1}}, st6 = {"st6", {8, 6}}, st24 = {"st24", {8, 24}}, one = {"c", {8, 1}}, p = {"p", {8, 1}},
-  e1 = {"one", {1, 1}}, e = {"e", {8, 8}}, r = {"r", {8, 8}}, bn = {"bn", {8, 63}},
+  ct = {"ct", {16, 4}}, seed = {"seed", {1, 1}}, st6 = {"st6", {8, 6}}, st24 = {"st24", {8, 24}}, one = {"c", {8, 1}},
+  p = {"p", {8, 1}}, e1 = {"one", {1, 1}}, e = {"e", {8, 8}}, r = {"r", {8, 8}}, bn = {"bn", {8, 63}},
 }
 
 -- "shapes; bool_, uint8; from gen4: ..." -> the set of names; any: all.
@@ -60,7 +61,8 @@ function M.instructions()
 end
 
 local G = 0x9E3779B97F4A7C15
-local function term(word, index) return (word + 1) * (index * G | 1) end
+-- The first word counts like the others: no factor is 1.
+local function term(word, index) return (word + 1) * ((index + 1) * G | 1) end
 
 -- 32 bits of a sum over the 64-bit words of bytes.
 local function checksum(bytes)
@@ -101,7 +103,7 @@ end
 -- What a combination that is not legal may be refused with.
 local refusals = {}
 for name in ("unsupported_dtype dtype_mismatch bitvec_dtype argument_value argument_generation op_generation " ..
-             "tensor_dtype_gen instruction_invalid operator_set"):gmatch "%S+" do
+             "tensor_dtype_gen instruction_invalid operator_set multi_cores_spmd_not_supported"):gmatch "%S+" do
   refusals["err_" .. name] = true
 end
 local function attempt(f, ...)
@@ -129,14 +131,27 @@ local function lists_of(op, parameters)
   return lists
 end
 
--- The results of a kernel; of a row for several ranks, whose one source is pool a on the first and last rank and pool b
--- on the others, those of the ranks one behind the other.
+-- The results of a kernel; of a row for several ranks, whose first source is pool a on the first and last rank and pool
+-- b on the others, those of the ranks one behind the other. Of a second source each rank has its rows.
 local function run(kernel, row, inputs, dtypes)
+  kernel = row.grid and kernel[row.grid] or kernel
+  local other = (row.ranks or row.grid) and dtypes[1] and M.arrays["b " .. dtypes[1]]
   if not row.ranks then
-    return table.pack(kernel(table.unpack(inputs)))
+    return table.pack(kernel(table.unpack(other and {inputs[1], other} or inputs)))
   end
-  local other = M.arrays["b " .. dtypes[1]]
-  return nki.simulate(kernel, {ranks = row.ranks}) {inputs[1], other, other, inputs[1]}
+  local lists, results = {}, {}
+  if inputs[1] then
+    lists[1] = {inputs[1], other, other, inputs[1]}
+  end
+  for r = 1, inputs[2] and row.ranks or 0 do
+    lists[2] = lists[2] or {}
+    local n = inputs[2].shape[0] // row.ranks
+    lists[2][r] = nd.from_bytes(inputs[2]:bytes():sub((r - 1) * n * 16 + 1, r * n * 16), {n, 4}, "uint32")
+  end
+  for _, by_rank in ipairs(table.pack(nki.simulate(kernel, {ranks = row.ranks})(table.unpack(lists)))) do
+    table.move(by_rank, 1, #by_rank, #results + 1, results)
+  end
+  return results
 end
 
 -- After so many refusals in a row nothing else is expected of the sources.
@@ -150,7 +165,7 @@ local function group(job, dtypes)
     local inputs, outputs, s = {a, b, c, d, e}, {}, {}
     marks = {}
     for i = 1, #sources do
-      s[i] = row.ranks and inputs[i] or nl.load(inputs[i])
+      s[i] = row.ranks and inputs[i] or nl.load(inputs[row.grid and nl.program_id(0) + 1 or i])
     end
     product(job.outs, function(out)
       if not job.all and out[2] and out[1] ~= job.outs[1][1] and out[2] ~= job.outs[2][1] then
@@ -174,7 +189,10 @@ local function group(job, dtypes)
     end)
     any = #outputs > 0
     if not any then
-      outputs[1] = output(nl.zeros({1, 1}, nl.float32))
+      outputs[1] = nl.ndarray({1, 1}, nl.float32, {buffer = nl.shared_hbm})
+      if not row.grid or nl.program_id(0) == 0 then
+        nl.store(outputs[1], nl.zeros({1, 1}, nl.float32))
+      end
     end
     return table.unpack(outputs)
   end, {platform_target = job.target, func_name = "numbers", enable_cache = false})

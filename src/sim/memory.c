@@ -57,7 +57,9 @@ void *scratch(Sim *s, int slot, size_t bytes) {
 
 int elem_of(DType dt, double v, void *out) {
   int bytes = (int)dtype_bytes(dt);
-  if (dtype_is_int(dt)) {
+  if (dt == DT_bool_) {
+    *(uint8_t *)out = v != 0; /* not rounded: 0.25 is true; so is NaN */
+  } else if (dtype_is_int(dt)) {
     int64_t lo, hi;
     dtype_int_range(dt, &lo, &hi);
     double r = isnan(v) ? 0 : nearbyint(v);
