@@ -109,9 +109,22 @@ describe("nki.simulate with ranks", function()
     raises("err_bind_kind", "a table such as {ranks = 4}, got 4", function() nki.simulate(all_sum, 4) end)
     raises("err_bind_key", "has a number as a key", function() nki.simulate(all_sum, {4}) end)
     raises("err_bind_surplus", "nki.simulate takes at most 2", function() nki.simulate(all_sum, {ranks = 1}, 2) end)
-    raises("err_rank_list", "argument 1 has 2 arrays, and the run has 4 ranks", function() sim {x[1], x[2]} end)
+    raises("err_rank_list", "nki.simulate: x has 2 arrays, and the run has 4 ranks", function() sim {x[1], x[2]} end)
     raises("err_rank_list", "x has 1 arrays", function() sim {x = {x[1]}} end)
-    raises("err_artifact_operands", "operand 'x' of rank 2 must be an array float32[3,5], got",
+    for _, call in ipairs {sim, function(list) return all_sum:specialize(x[1]):simulate(list, {ranks = 4}) end} do
+      for r = 1, 4 do
+        for text, value in pairs {["nil"] = "nil", ["false"] = "false", ["7"] = "7", ["the string 'a'"] = "'a'",
+                                  ["a table"] = "{}"} do
+          local list = {x[1], x[2], x[3], x[4]}
+          list[r] = load("return " .. value)()
+          if r < 4 or value ~= "nil" then
+            raises("err_rank_value", ("nki.simulate: x of rank %d must be an array, got %s"):format(r - 1, text),
+              function() call(list) end)
+          end
+        end
+      end
+    end
+    raises("err_artifact_operands", "operand 'x' of rank 2 must be an array float32[3,5], got an array float32[5,3]",
       function() sim({x[1], x[2], nd.zeros({5, 3}, "float32"), x[4]}) end)
     raises("err_kernel_decl_run", "has no data", function() sim(nki.decl({3, 5}, "float32")) end)
     local legacy = jit(function(a, b) nl.store(b, nl.load(a)) end, {mode = "legacy"})

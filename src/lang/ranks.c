@@ -47,24 +47,39 @@ int64_t ranks_option(lua_State *L, int i, const char *func) {
   return n;
 }
 
+/* A list for the ranks has an array for one of them at least; *last: the last index that has a value. */
+static bool is_by_rank(lua_State *L, int i, int64_t ranks, int64_t *last) {
+  bool arrays = false;
+  *last = (int64_t)lua_rawlen(L, i);
+  for (int64_t r = 1; r <= ranks; r++) {
+    bool has = lua_rawgeti(L, i, r) != LUA_TNIL;
+    if (has && r > *last) *last = r;
+    arrays = arrays || lang_to_array(L, -1);
+    lua_pop(L, 1);
+  }
+  return arrays;
+}
+
 void ranks_pick(lua_State *L, int i, int64_t r, int64_t ranks, const char *name) {
+  char got[DESCRIBE];
+  int64_t last;
   i = lua_absindex(L, i);
-  bool list = is_plain(L, i) && lua_rawgeti(L, i, 1) != LUA_TNIL;
-  bool arrays = list && lang_to_array(L, -1);
-  if (is_plain(L, i)) lua_pop(L, 1);
-  if (!arrays) {
+  if (!is_plain(L, i) || !is_by_rank(L, i, ranks, &last)) {
     lua_pushvalue(L, i);
     return;
   }
-  if ((int64_t)lua_rawlen(L, i) != ranks)
-    LANG_FAIL(L, rank_list, "nki.simulate", name, (int)lua_rawlen(L, i), (int)ranks);
+  if (last != ranks) LANG_FAIL(L, rank_list, "nki.simulate", name, (int)last, (int)ranks);
   lua_rawgeti(L, i, r + 1);
+  if (!lang_to_array(L, -1))
+    LANG_FAIL(L, rank_value, "nki.simulate", name, (int)r, lang_describe(L, -1, got, sizeof got));
 }
 
 /* Pushes the argument at i as rank r has it: of a table of names a table with its own values. */
-static void pick_argument(lua_State *L, int i, int64_t r, int64_t ranks) {
-  char name[32];
-  snprintf(name, sizeof name, "argument %d", i - 1);
+static void pick_argument(lua_State *L, const KernelCore *k, int i, int64_t r, int64_t ranks) {
+  char number[32];
+  const char *name = number;
+  snprintf(number, sizeof number, "argument %d", i - 1);
+  if (i - 2 < k->nparams) name = k->params[i - 2];
   bool names = is_plain(L, i) && lua_rawlen(L, i) == 0;
   if (!names) {
     ranks_pick(L, i, r, ranks, name);
@@ -82,6 +97,7 @@ static void pick_argument(lua_State *L, int i, int64_t r, int64_t ranks) {
 }
 
 int ranks_simulate(lua_State *L, LangCtx *c, int64_t ranks) {
+  const KernelCore *k = lang_to_kernel(L, c, 1)->core;
   int nargs = lua_gettop(L) - 1, artifact = nargs + 2, first = artifact + 1;
   lua_pushnil(L);
   luaL_checkstack(L, nargs + 16, "kernel arguments");
@@ -91,7 +107,7 @@ int ranks_simulate(lua_State *L, LangCtx *c, int64_t ranks) {
     lua_pushvalue(L, artifact);
     lua_pushcclosure(L, kernel_operands, 2);
     lua_pushvalue(L, 1);
-    for (int i = 2; i <= nargs + 1; i++) pick_argument(L, i, r, ranks);
+    for (int i = 2; i <= nargs + 1; i++) pick_argument(L, k, i, r, ranks);
     lua_call(L, nargs + 1, LUA_MULTRET);
     if (r == 0) {
       lua_copy(L, base + 1, artifact);

@@ -51,6 +51,14 @@ static void describe_tile(const LangCtx *c, const LTile *t, char *buf, size_t si
   text_free(&text);
 }
 
+static void describe_array(const LangCtx *c, const LArray *a, char *buf, size_t size) {
+  Text text;
+  text_init(&text, c->alloc);
+  for (int k = 0; k < a->rank; k++) text_printf(&text, k ? ",%lld" : "%lld", (long long)a->shape[k]);
+  snprintf(buf, size, "an array %s[%s]", dtype_name(a->dtype), text_str(&text));
+  text_free(&text);
+}
+
 const char *lang_clip(lua_State *L, int i, char clip[TEXT_CLIP + 4]) {
   size_t n;
   const char *s = lua_tolstring(L, i, &n);
@@ -81,6 +89,8 @@ const char *lang_describe(lua_State *L, int i, char *buf, size_t size) {
     case LUA_TUSERDATA:
       if ((p = lang_tile_at(L, i)))
         describe_tile(c, p, buf, size);
+      else if ((p = lang_to_array(L, i)))
+        describe_array(c, p, buf, size);
       else if ((p = lang_token_at(L, i)))
         snprintf(buf, size, "%s", ((const LToken *)p)->name);
       else if (lang_index_at(L, i))

@@ -26,6 +26,8 @@ const char *param_of(const IrIns *ins, const IrTile *t) {
     if (ins->v[k].u.tile == t) return op->params[k].name;
     if (ins->v[k].u.tile->vec == t) return "vector_offset";
   }
+  for (int k = 0; k < op->nparams; k++) /* a part of one: a row of counts */
+    if (ins->v[k].kind == V_TILE && ins->v[k].u.tile->buf == t->buf) return op->params[k].name;
   return "tensor";
 }
 
