@@ -1,4 +1,6 @@
 -- Random numbers as a user sees them: uniform, without visible order, the same for the same seed, kept and continued.
+local build = require "spec.support.build"
+local draws = require "spec.support.draws"
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 
 local function run(target, body)
@@ -102,4 +104,39 @@ describe("random words", function()
     end)
     assert.near(0.7, kept:mean(), 0.013) -- five standard deviations
   end)
+end)
+
+describe("every way to draw gives the documented numbers", function()
+  local total = 0
+  for _, target in ipairs {"trn1", "trn2", "trn3"} do
+    for _, draw in ipairs(draws.list) do
+      it(("%s on %s, however it is launched"):format(draw[1], target), function()
+        for _, launch in ipairs(draws.launches) do
+          local result = draws.run(draw, launch, target)
+          total = total + (result and 1 or 0)
+          if result then
+            assert(result == draws.wanted(draw, launch, target), launch[1] .. ": other numbers")
+          end
+        end
+      end)
+    end
+  end
+  it("and none is left out", function() assert.equal(6 * 7 + 9 * 9 + 12 * 9, total) end)
+end)
+
+describe("a fresh process", function()
+  local first
+  for _, isa in ipairs {"generic", "avx2", "avx512"} do
+    for _, cpus in ipairs {"", "taskset -c 0"} do
+      it(("draws the same bytes: %s %s"):format(isa, cpus), function()
+        first = first or draws.transcript()
+        local command = ("NKILUA_ISA=%s %s %s -e %s"):format(isa, cpus, build.quote(build.program),
+          build.quote "io.write(require('spec.support.draws').transcript())")
+        local r = build.shell(command)
+        assert.same({0, ""}, {r.code, r.err})
+        assert(r.out == first, "other numbers")
+        assert(#first > 100000, "too little was drawn")
+      end)
+    end
+  end
 end)

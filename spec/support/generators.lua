@@ -54,6 +54,15 @@ function M.vector(seed, gen4)
   end
 end
 
+-- GpSimd's lanes when a program begins (gen3 and later): n words of a lane.
+function M.gpsimd(lane, n)
+  local st = {}
+  for w = 0, 5 do
+    st[w + 1] = seeded(1 << 32, 6 * lane + w)
+  end
+  return M.draws({st}, n)
+end
+
 -- rows(n, f): {f(0), f(1), ... f(n - 1)}
 function M.rows(n, f)
   local list = {}
