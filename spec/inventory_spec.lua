@@ -27,17 +27,47 @@ local function value_of(row)
   return v
 end
 
+local lacks
+
 -- What `help` says of each topic, in one session: topic -> text.
 local function help_of(topics)
   local lines = {"nki, nl = require 'nki', require 'nki.language'",
     "nisa, ncc = require 'nki.isa', require 'nki.collectives'"}
   for i, topic in ipairs(topics) do
-    lines[#lines + 1] = ("io.write('@%d@') help(%s)"):format(i, topic)
+    lines[#lines + 1] = ("io.write('\\x01%d\\x01') help(%s)"):format(i, topic)
   end
-  local out = build.run({"repl", stdin = table.concat(lines, "\n") .. "\n"}).out .. "@"
+  local out = build.run({"repl", stdin = table.concat(lines, "\n") .. "\n"}).out .. "\1"
   local texts = {}
-  for i, text in out:gmatch "@(%d+)@([^@]*)%f[@]" do texts[topics[math.tointeger(tonumber(i))]] = text end
+  for i, text in out:gmatch "\1(%d+)\1([^\1]*)%f[\1]" do texts[topics[math.tointeger(tonumber(i))]] = text end
   return texts
+end
+
+-- "nl.exp lacks errors, example": what the help of a row does not tell; nil when it tells all.
+function lacks(row, text)
+  local missing = {}
+  local function need(what, pattern)
+    if not text:find(pattern) then missing[#missing + 1] = what end
+  end
+  local signature, rest = text:match "^([^\n]*)\n(.*)$"
+  local called = row.kind == "function" or row.kind == "class" or row.kind == "method"
+  text = "\n" .. (rest or "")
+  if not (rest or ""):find "^  %S" or rest:find "^  %l+: " then missing[#missing + 1] = "a sentence" end
+  need("an example", "\n  example: [^\n]*" .. (row.last:find "__" and "%S" or row.last))
+  if not (signature or ""):find(row.last, 1, true) then missing[#missing + 1] = "its name" end
+  if called then
+    local args = signature and signature:match "[({](.*)[)}]"
+    if not args then missing[#missing + 1] = "a signature" end
+    if text:find "\n  engine: " then -- an instruction: a line for each parameter
+      for name in (", " .. (args or "")):gmatch ", ([%w_]+)" do
+        need("what " .. name .. " is", "\n  " .. name .. " +%S[^\n]*, [^\n]")
+      end
+    elseif args and args ~= "" then
+      need("what it takes", "\n  takes: %S")
+    end
+    need("what it gives", "\n  gives: %S")
+    need("errors", "\n  errors: err_")
+  end
+  return #missing > 0 and ("%s lacks %s"):format(row.full, table.concat(missing, ", ")) or nil
 end
 
 -- ---- cases
@@ -125,12 +155,24 @@ describe("the inventory of NKI's names", function()
     end
     local texts = help_of(topics)
     for _, row in ipairs(rows) do
-      local text = texts['"' .. row.module .. "." .. row.name .. '"']
-      local says = text and text:find(row.last, 1, true) and text:find "\n  %S"
-      silent[#silent + 1] = not says and row.full or nil
+      local text = texts['"' .. row.module .. "." .. row.name .. '"'] or ""
+      silent[#silent + 1] = lacks(row, text)
       if row.kind == "function" and texts[row.short] ~= text then silent[#silent + 1] = row.short end
     end
     assert.same({}, silent)
+  end)
+
+  it("is missed where the help of a name has a gap", function()
+    local row = {kind = "function", last = "exp", full = "nl.exp"}
+    local text = "nl.exp(x, [dtype])\n  e ^ x\n  takes: x\n  gives: a tensor\n  errors: err_bind_kind\n"
+      .. "  example: nl.exp(x)\n"
+    assert.is_nil(lacks(row, text))
+    for _, line in ipairs {"e ^ x\n", "takes: x\n", "gives: a tensor\n", "errors: err_bind_kind\n",
+      "example: nl.exp(x)\n"} do
+      local first, last = text:find(line, 1, true)
+      assert.truthy(lacks(row, text:sub(1, first - 3) .. text:sub(last + 1)), line)
+    end
+    assert.truthy(lacks(row, (text:gsub("%(x, %[dtype%]%)", "", 1))))
   end)
 
   it("is the same to `nkilua doc`", function()

@@ -57,7 +57,8 @@ describe("nkilua repl", function()
     for value, text in pairs {["require 'nki'.jit"] = "nki.jit(", ["require 'nki.isa'.iota"] = "nisa.iota(",
       ["require 'nki.language'.softmax"] = "nl.softmax(x", ["require 'nki.language'.tile_size"] = "nl.tile_size\n",
       ["require 'nki.isa'.engine"] = "nisa.engine\n", ["require 'nki.isa'.engine.sync"] = "nisa.engine.sync\n",
-      ["require 'nki.language'.bfloat16"] = "bfloat16\n", ["require 'nki.language'.NkiTensor"] = "nl.NkiTensor(",
+      ["require 'nki.language'.bfloat16"] = "nl.bfloat16 (dtype)\n",
+      ["require 'nki.language'.NkiTensor"] = "nl.NkiTensor(",
       ["require 'nki'.JAXKernel"] = "nki.JAXKernel(", ["require 'nki.ndarray'.load"] = "nd.load(path",
       ["require 'nki.language'"] = "nl, the module nki.language:\n"} do
       assert.equal(text, help(value).out:sub(1, #text))

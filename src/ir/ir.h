@@ -272,6 +272,7 @@ const int64_t *ir_group_of(const IrVal *groups, int64_t rank, int64_t *size, int
 bool ir_groups_fault(const IrVal *groups, char why[96]);
 bool ir_has_collectives(const struct IrModule *m);
 const char *rule_doc(Rule r);
+const char *rule_name(Rule r);
 /* First axis of a legal reduction `axis` (V_INT or V_INTS, negative counts from the end) of a tile of this rank: the
    axes are first..rank-1 in any order; 0 when the axes are not a run of free axes that ends at the last one. */
 int ir_reduce_first(const IrVal *axis, int rank);

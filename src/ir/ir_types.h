@@ -143,7 +143,7 @@ typedef enum EnumType {
   ET_count
 } EnumType;
 const char *enum_type_name(EnumType t);
-bool enum_is_text(EnumType t); /* NKI's members of it are strings, their names */
+bool enum_is_text(EnumType t);                /* NKI's members of it are strings, their names */
 const char *enum_name(EnumType t, int value); /* NULL when no member has that value */
 bool enum_has(EnumType t, int64_t value);
 bool enum_parse(EnumType t, const char *name, size_t n, int *out);

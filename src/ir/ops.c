@@ -147,6 +147,16 @@ static const char *const rule_docs[] = {
 };
 const char *rule_doc(Rule r) { return rule_docs[r]; }
 
+const char *rule_name(Rule r) {
+  static const char *const names[] = {
+      "none",
+#define RULE(name, doc) #name,
+#include "rules.def"
+#undef RULE
+  };
+  return names[r];
+}
+
 int op_public(const OpInfo *op) { return op->nparams - (op->nparams && op->params[op->nparams - 1].role == RESULT); }
 
 bool ir_writes(const IrIns *ins, int p) {

@@ -12,6 +12,20 @@ static const Gives gives[] = {{"tile", "a tensor", "nki.Tensor"},
                               {"boolean", "true or false", "boolean"},
                               {"grid", "an axis of a grid", "nki.Axis"},
                               {"value", "a value", "any"},
+                              {"kernel", "a kernel", "any"},
+                              {"runner", "a function of the kernel's arguments", "any"},
+                              {"helper", "a function for kernels", "any"},
+                              {"artifact", "an artifact", "any"},
+                              {"list", "a frozen list", "any"},
+                              {"results", "what the kernel returns, as host arrays", "any"},
+                              {"dtype", "a dtype", "string"},
+                              {"record", "a record", "any"},
+                              {"limits", "nl.tile_size", "any"},
+                              {"register", "a register", "any"},
+                              {"version", "a member of nisa.nc_version", "any"},
+                              {"instruction", "an instruction", "nki.Instruction"},
+                              {"error", "an error object", "any"},
+                              {"group", "a group of ranks", "any"},
                               {"nothing", "nothing", ""}};
 
 typedef struct DocRow {
@@ -62,8 +76,8 @@ static const char *body_of(const LRow *row) {
 }
 
 /* The first of the two that says something. */
-static const char *cell(const DocRow *own, const DocRow *body, size_t offset) {
-  const DocRow *rows[2] = {own, body};
+static const char *cell(const DocRow *own, const DocRow *shared, size_t offset) {
+  const DocRow *rows[2] = {own, shared};
   for (int i = 0; i < 2; i++) {
     if (!rows[i]) continue;
     const char *s;
@@ -72,29 +86,95 @@ static const char *cell(const DocRow *own, const DocRow *body, size_t offset) {
   }
   return "";
 }
+#define CELL(column) cell(own, shared, offsetof(DocRow, column))
 
-void docs_of(const LRow *row, FuncDoc *out) {
-  const char *body = body_of(row);
-  const DocRow *own = doc_row(row->bind.func), *shared = body ? doc_row(body) : NULL;
-  const char *word = cell(own, shared, offsetof(DocRow, gives));
-  *out = (FuncDoc){.takes = cell(own, shared, offsetof(DocRow, takes)),
-                   .raises = cell(own, shared, offsetof(DocRow, raises)),
-                   .uses = cell(own, shared, offsetof(DocRow, uses))};
-  for (size_t i = 0; i < sizeof gives / sizeof *gives; i++)
-    if (strcmp(gives[i].word, word) == 0) out->gives = &gives[i];
-  const char *example = cell(own, shared, offsetof(DocRow, example)), *mark = strstr(example, "%s");
+/* An example whose %s, if it has one, is the name. */
+static void put_example(char *out, size_t size, const char *example, const char *name) {
+  const char *mark = strstr(example, "%s");
   if (mark) {
-    snprintf(out->example, sizeof out->example, "%.*s%s%s", (int)(mark - example), example, row->name, mark + 2);
+    snprintf(out, size, "%.*s%s%s", (int)(mark - example), example, name, mark + 2);
   } else {
-    snprintf(out->example, sizeof out->example, "%s", example);
+    snprintf(out, size, "%s", example);
   }
 }
 
-bool docs_simulated(const LRow *row) {
-  FuncDoc doc;
-  docs_of(row, &doc);
-  return strncmp(doc.uses, "sim_", 4) == 0;
+static void add(Doc *d, const char *key, const char *label, const char *text, bool code) {
+  d->field[d->nfields++] = (DocField){key, label, text, code};
 }
+
+/* What a topic is told by: its own row, and that of all its kind. takes, uses: what these are called, NULL for none. */
+static void fill(Doc *d, const DocRow *own, const DocRow *shared, const char *takes, const char *uses) {
+  const char *word = CELL(gives);
+  if (!*word && d->gives) word = d->gives->word;
+  for (size_t i = 0; i < sizeof gives / sizeof *gives; i++)
+    if (strcmp(gives[i].word, word) == 0) d->gives = &gives[i];
+  add(d, "takes", takes, CELL(takes), false);
+  add(d, "gives", "gives", d->gives ? d->gives->prose : "", false);
+  if (uses) add(d, "instructions", uses, CELL(uses), false);
+  add(d, "errors", "errors", CELL(raises), false);
+  add(d, "example", "example", d->example, true);
+}
+
+/* ---- functions, methods, other names ------------------------------------------------------------------------- */
+
+static void sign_row(const Doc *d, Text *out) {
+  const LRow *row = d->of;
+  text_printf(out, "%s.%s(", row->module, row->name);
+  for (int i = 0; i < row->bind.n; i++)
+    text_printf(out, row->bind.required[i] ? "%s%s" : "%s[%s]", i ? ", " : "", row->bind.names[i]);
+  text_puts(out, ")");
+}
+
+static void sign_method(const Doc *d, Text *out) {
+  const MethodDoc *m = d->of;
+  if (!m->params) {
+    text_printf(out, "tensor.%s", m->name);
+    return;
+  }
+  const char *rest = strncmp(m->params, "self, ", 6) == 0 ? m->params + 6 : "";
+  size_t n = strlen(rest);
+  text_printf(out, "tensor:%s(%.*s)", m->name, n > 2 ? (int)n - 2 : 0, rest);
+}
+
+static void sign_name(const Doc *d, Text *out) {
+  const NameDoc *n = d->of;
+  text_printf(out, "%s%s", n->name, n->signature);
+}
+
+void docs_of_row(const LRow *row, Doc *d) {
+  const char *body = body_of(row);
+  const DocRow *own = doc_row(row->bind.func), *shared = body ? doc_row(body) : NULL;
+  *d = (Doc){.kind = "function", .doc = row->doc, .sign = sign_row, .of = row};
+  snprintf(d->name, sizeof d->name, "%s", row->bind.func);
+  put_example(d->example, sizeof d->example, CELL(example), row->name);
+  fill(d, own, shared, "takes", strncmp(CELL(uses), "sim_", 4) == 0 ? "simulator only" : "instructions");
+}
+
+void docs_of_method(const MethodDoc *m, Doc *d) {
+  const DocRow *own, *shared = NULL;
+  *d = (Doc){.kind = "method", .doc = m->doc, .sign = sign_method, .of = m};
+  snprintf(d->name, sizeof d->name, "tensor.%s", m->name);
+  own = doc_row(d->name);
+  if (docs_is_view(m)) d->gives = &gives[0];
+  snprintf(d->example, sizeof d->example, "%s", CELL(example));
+  fill(d, own, shared, m->params ? "takes" : "units", NULL);
+}
+
+void docs_of_name(const NameDoc *n, Doc *d) {
+  const DocRow *own = doc_row(n->name);
+  *d = (Doc){.kind = "name", .doc = n->doc, .sign = sign_name, .of = n};
+  snprintf(d->name, sizeof d->name, "%s", n->name);
+  snprintf(d->example, sizeof d->example, "%s", n->example);
+  fill(d, own, NULL, "takes", NULL);
+}
+
+const char *docs_field(const Doc *d, const char *key) {
+  for (int i = 0; i < d->nfields; i++)
+    if (strcmp(d->field[i].key, key) == 0) return d->field[i].text;
+  return "";
+}
+
+bool docs_simulated(const Doc *d) { return strncmp(docs_field(d, "instructions"), "sim_", 4) == 0; }
 
 const LRow *docs_row(int i) {
   if (i < nl_nrows) return &nl_rows[i];
@@ -111,68 +191,17 @@ bool docs_is_view(const MethodDoc *m) {
   return m->params && strncmp(m->name, "is_", 3) != 0 && strncmp(m->name, "get_", 4) != 0;
 }
 
-/* ---- as text ------------------------------------------------------------------------------------------------- */
-
-void docs_signature(const LRow *row, Text *out) {
-  text_printf(out, "%s.%s(", row->module, row->name);
-  for (int i = 0; i < row->bind.n; i++)
-    text_printf(out, row->bind.required[i] ? "%s%s" : "%s[%s]", i ? ", " : "", row->bind.names[i]);
-  text_puts(out, ")");
+void docs_text(const Doc *d, Text *out) {
+  d->sign(d, out);
+  text_printf(out, "\n  %s\n", d->doc);
+  for (int i = 0; i < d->nfields; i++)
+    if (*d->field[i].text) text_printf(out, "  %s: %s\n", d->field[i].label, d->field[i].text);
 }
 
-static void line(Text *out, const char *what, const char *text) {
-  if (*text) text_printf(out, "  %s: %s\n", what, text);
-}
+/* ---- rows that are told of things with tables of their own --------------------------------------------------- */
 
-void docs_row_text(const LRow *row, Text *out) {
-  FuncDoc d;
-  docs_of(row, &d);
-  docs_signature(row, out);
-  text_printf(out, "\n  %s\n", row->doc);
-  line(out, "takes", d.takes);
-  line(out, "gives", d.gives ? d.gives->prose : "");
-  line(out, docs_simulated(row) ? "simulator only" : "instructions", d.uses);
-  line(out, "errors", d.raises);
-  line(out, "example", d.example);
-}
-
-const char *docs_example(const OpInfo *op) {
-  char key[64];
-  snprintf(key, sizeof key, "%s.%s", op->dialect, op->name);
-  return cell(doc_row(key), NULL, offsetof(DocRow, example));
-}
-
-void docs_of_method(const MethodDoc *m, FuncDoc *out) {
-  char key[64];
-  snprintf(key, sizeof key, "tensor.%s", m->name);
-  const DocRow *row = doc_row(key);
-  *out = (FuncDoc){.takes = cell(row, NULL, offsetof(DocRow, takes)),
-                   .raises = cell(row, NULL, offsetof(DocRow, raises)),
-                   .uses = cell(row, NULL, offsetof(DocRow, uses))};
-  snprintf(out->example, sizeof out->example, "%s", cell(row, NULL, offsetof(DocRow, example)));
-}
-
-void docs_method_signature(const MethodDoc *m, Text *out) {
-  if (!m->params) {
-    text_printf(out, "tensor.%s", m->name);
-    return;
-  }
-  const char *rest = strncmp(m->params, "self, ", 6) == 0 ? m->params + 6 : "";
-  size_t n = strlen(rest);
-  text_printf(out, "tensor:%s(%.*s)", m->name, n > 2 ? (int)n - 2 : 0, rest);
-}
-
-void docs_method_text(const MethodDoc *m, Text *out) {
-  FuncDoc d;
-  docs_of_method(m, &d);
-  docs_method_signature(m, out);
-  text_printf(out, "\n  %s\n", m->doc);
-  line(out, m->params ? "takes" : "units", d.takes);
-  line(out, "errors", d.raises);
-  line(out, "example", d.example);
-}
-
-void docs_name_text(const NameDoc *n, Text *out) {
-  text_printf(out, "%s%s\n  %s\n", n->name, n->signature, n->doc);
-  line(out, "example", n->example);
+void docs_cells(const char *key, const char *kind, const char *name, DocCells *out) {
+  const DocRow *own = doc_row(key), *shared = kind ? doc_row(kind) : NULL;
+  out->raises = CELL(raises);
+  put_example(out->example, sizeof out->example, CELL(example), name);
 }

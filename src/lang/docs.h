@@ -8,13 +8,25 @@ typedef struct Gives {
   const char *word, *prose, *type;
 } Gives;
 
-typedef struct FuncDoc {
-  const Gives *gives;
-  const char *takes, *raises, *uses; /* "" when there is nothing to say */
-  char example[240];
-} FuncDoc;
-void docs_of(const LRow *row, FuncDoc *out); /* a row of nl.def or nl_half.def */
-bool docs_simulated(const LRow *row);        /* no instruction does it */
+/* One thing that is told of a topic. */
+typedef struct DocField {
+  const char *key, *label, *text; /* text: "" when there is nothing to say */
+  bool code;
+} DocField;
+/* A function, a method or another name: whatever prints one walks over its fields. */
+typedef struct Doc {
+  const char *kind; /* "function", "method", "name" */
+  const char *doc;
+  const Gives *gives; /* NULL when nothing is said */
+  DocField field[5];
+  int nfields;
+  void (*sign)(const struct Doc *d, Text *out); /* writes the signature */
+  const void *of;
+  char name[64], example[240];
+} Doc;
+bool docs_simulated(const Doc *d); /* no instruction does it */
+const char *docs_field(const Doc *d, const char *key);
+void docs_text(const Doc *d, Text *out);
 
 typedef struct NameDoc {
   const char *name, *signature, *doc, *example;
@@ -34,13 +46,18 @@ extern const MethodDoc docs_methods[];
 extern const int docs_nmethods;
 bool docs_is_view(const MethodDoc *m); /* does it give a tensor? */
 
-void docs_row_text(const LRow *row, Text *out);
-const char *docs_example(const OpInfo *op); /* of an instruction, "" when there is none */
-void docs_of_method(const MethodDoc *m, FuncDoc *out);
-void docs_method_signature(const MethodDoc *m, Text *out);
-void docs_method_text(const MethodDoc *m, Text *out);
-void docs_name_text(const NameDoc *n, Text *out);
-void docs_signature(const LRow *row, Text *out);
+void docs_of_row(const LRow *row, Doc *d); /* a row of nl.def or nl_half.def */
+void docs_of_method(const MethodDoc *m, Doc *d);
+void docs_of_name(const NameDoc *n, Doc *d);
+
+/* What docs.def tells of an instruction, a rule, a value: errors, and an example in which %s is name. The row of kind,
+   if there is one, speaks for all of them. */
+typedef struct DocCells {
+  const char *raises;
+  char example[240];
+} DocCells;
+void docs_cells(const char *key, const char *kind, const char *name, DocCells *out);
+
 /* docs_pages.c */
 void docs_language_markdown(Text *out);
 void docs_language_json(Text *out);

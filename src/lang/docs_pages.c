@@ -2,34 +2,36 @@
 #include <stdio.h>
 
 #include "docs.h"
+#include "help.h"
 #include "json.h"
 
 /* ---- docs/language.md ---------------------------------------------------------------------------------------- */
 
-static void bullet(Text *out, const char *what, const char *text) {
-  if (*text) text_printf(out, "- %s: %s\n", what, text);
-}
-
-static void code_bullet(Text *out, const char *what, const char *text) {
-  if (*text) text_printf(out, "- %s: `%s`\n", what, text);
-}
-
-static void row_section(const LRow *row, Text *out) {
-  FuncDoc d;
-  docs_of(row, &d);
+static void section(const Doc *d, Text *out) {
   text_puts(out, "\n### ");
-  docs_signature(row, out);
-  text_printf(out, "\n\n%s\n\n", row->doc);
-  bullet(out, "takes", d.takes);
-  bullet(out, "gives", d.gives ? d.gives->prose : "");
-  bullet(out, docs_simulated(row) ? "simulator only" : "instructions", d.uses);
-  bullet(out, "errors", d.raises);
-  code_bullet(out, "example", d.example);
+  d->sign(d, out);
+  text_printf(out, "\n\n%s\n\n", d->doc);
+  for (int i = 0; i < d->nfields; i++) {
+    const DocField *f = &d->field[i];
+    if (*f->text) text_printf(out, f->code ? "- %s: `%s`\n" : "- %s: %s\n", f->label, f->text);
+  }
 }
 
+/* In one line. */
 static void name_section(const NameDoc *n, Text *out) {
-  text_printf(out, "- `%s%s`: %s", n->name, n->signature, n->doc);
-  if (*n->example) text_printf(out, " `%s`", n->example);
+  Doc d;
+  docs_of_name(n, &d);
+  text_puts(out, "- `");
+  d.sign(&d, out);
+  text_printf(out, "`: %s", d.doc);
+  for (int i = 0; i < d.nfields; i++) {
+    const DocField *f = &d.field[i];
+    if (!*f->text) continue;
+    if (f->code)
+      text_printf(out, " `%s`", f->text);
+    else
+      text_printf(out, " %s: %s.", f->label, f->text);
+  }
   text_putc(out, '\n');
 }
 
@@ -44,9 +46,8 @@ static void enums_section(Text *out) {
   for (int t = ET_engine; t <= ET_dma_engine; t++) {
     text_printf(out, "- `nisa.%s`:", enum_type_name((EnumType)t));
     for (const char *const *n = enum_names((EnumType)t); *n; n++) {
-      int v = 0;
-      enum_parse((EnumType)t, *n, strlen(*n), &v);
-      text_printf(out, "%s %s = %d", n == enum_names((EnumType)t) ? "" : ",", *n, v);
+      text_printf(out, "%s %s = ", n == enum_names((EnumType)t) ? "" : ",", *n);
+      help_member_value((EnumType)t, *n, out);
     }
     text_putc(out, '\n');
   }
@@ -78,15 +79,9 @@ static void methods_section(Text *out) {
             "\n## Tensors\n\nAttributes and methods. Methods that give a tensor give a view, nothing is moved, unless "
             "their text says so.\n");
   for (int i = 0; i < docs_nmethods; i++) {
-    const MethodDoc *m = &docs_methods[i];
-    FuncDoc d;
-    docs_of_method(m, &d);
-    text_puts(out, "\n### ");
-    docs_method_signature(m, out);
-    text_printf(out, "\n\n%s\n\n", m->doc);
-    bullet(out, m->params ? "takes" : "units", d.takes);
-    bullet(out, "errors", d.raises);
-    code_bullet(out, "example", d.example);
+    Doc d;
+    docs_of_method(&docs_methods[i], &d);
+    section(&d, out);
   }
 }
 
@@ -101,7 +96,11 @@ void docs_language_markdown(Text *out) {
   names_of("nki", out);
   text_puts(out, "\n## Functions of nki.language\n");
   const LRow *row;
-  for (int i = 0; (row = docs_row(i)); i++) row_section(row, out);
+  for (int i = 0; (row = docs_row(i)); i++) {
+    Doc d;
+    docs_of_row(row, &d);
+    section(&d, out);
+  }
   text_puts(out, "\n## Memories, limits, classes of nki.language\n\n");
   names_of("nl", out);
   methods_section(out);
@@ -128,38 +127,15 @@ static void member(JsonWriter *w, const char *key, const char *value) {
   json_cstr(w, value);
 }
 
-static void row_json(JsonWriter *w, const LRow *row, Text *word) {
-  FuncDoc d;
-  docs_of(row, &d);
+static void doc_json(JsonWriter *w, const Doc *d, Text *word) {
   text_clear(word);
-  docs_signature(row, word);
+  d->sign(d, word);
   json_begin(w, '{');
-  member(w, "name", row->bind.func);
+  member(w, "name", d->name);
+  member(w, "kind", d->kind);
   member(w, "signature", text_str(word));
-  member(w, "doc", row->doc);
-  member(w, "takes", d.takes);
-  member(w, "gives", d.gives ? d.gives->prose : "");
-  member(w, "instructions", d.uses);
-  member(w, "errors", d.raises);
-  member(w, "example", d.example);
-  json_end(w, '}');
-}
-
-static void method_json(JsonWriter *w, const MethodDoc *m, Text *word) {
-  FuncDoc d;
-  docs_of_method(m, &d);
-  text_clear(word);
-  docs_method_signature(m, word);
-  json_begin(w, '{');
-  json_key(w, "name");
-  char name[64];
-  snprintf(name, sizeof name, "tensor.%s", m->name);
-  json_cstr(w, name);
-  member(w, "signature", text_str(word));
-  member(w, "doc", m->doc);
-  member(w, "takes", d.takes);
-  member(w, "errors", d.raises);
-  member(w, "example", d.example);
+  member(w, "doc", d->doc);
+  for (int i = 0; i < d->nfields; i++) member(w, d->field[i].key, d->field[i].text);
   json_end(w, '}');
 }
 
@@ -167,18 +143,20 @@ void docs_language_json(Text *out) {
   Text word;
   text_init(&word, out->alloc);
   JsonWriter w = {out, false};
+  Doc d;
   const LRow *row;
   json_begin(&w, '[');
-  for (int i = 0; (row = docs_row(i)); i++) row_json(&w, row, &word);
-  for (int i = 0; i < docs_nmethods; i++) method_json(&w, &docs_methods[i], &word);
+  for (int i = 0; (row = docs_row(i)); i++) {
+    docs_of_row(row, &d);
+    doc_json(&w, &d, &word);
+  }
+  for (int i = 0; i < docs_nmethods; i++) {
+    docs_of_method(&docs_methods[i], &d);
+    doc_json(&w, &d, &word);
+  }
   for (int i = 0; i < docs_nnames; i++) {
-    const NameDoc *n = &docs_names[i];
-    json_begin(&w, '{');
-    member(&w, "name", n->name);
-    member(&w, "signature", n->signature);
-    member(&w, "doc", n->doc);
-    member(&w, "example", n->example);
-    json_end(&w, '}');
+    docs_of_name(&docs_names[i], &d);
+    doc_json(&w, &d, &word);
   }
   json_end(&w, ']');
   text_putc(out, '\n');
@@ -208,10 +186,10 @@ static const char *type_of_name(const char *name) {
 static const char *lua_name(const char *name) { return strcmp(name, "end") == 0 ? "stop" : name; }
 
 static void stub_row(const LRow *row, Text *out) {
-  FuncDoc d;
-  docs_of(row, &d);
+  Doc d;
+  docs_of_row(row, &d);
   text_printf(out, "\n---%s\n", row->doc);
-  if (*d.takes) text_printf(out, "---%s\n", d.takes);
+  if (*docs_field(&d, "takes")) text_printf(out, "---%s\n", docs_field(&d, "takes"));
   for (int i = 0; i < row->bind.n; i++)
     text_printf(out, "---@param %s%s %s\n", lua_name(row->bind.names[i]), row->bind.required[i] ? "" : "?",
                 type_of_name(row->bind.names[i]));

@@ -9,28 +9,6 @@
 
 #include "json.h"
 
-/* ---- other rows ---------------------------------------------------------------------------------------------- */
-
-static void error_text(ErrId id, Text *out) { text_printf(out, "%s\n  %s\n", err_name(id), err_format(id)); }
-
-static void dtype_text(DType d, Text *out) {
-  const DTypeInfo *i = &dtype_info[d];
-  text_printf(out, "%s\n  %s; %d byte%s, MLIR %s, HLO %s, gen%d or later", i->name, i->doc, i->bytes,
-              i->bytes == 1 ? "" : "s", i->mlir, i->hlo, (int)i->gen);
-  text_printf(out, "; also written %s\n", i->aliases);
-}
-
-static void act_text(Act a, Text *out) {
-  const ActInfo *i = &act_info[a];
-  text_printf(out, "nl.%s (activation)\n  %s; gen%d or later\n", i->name, i->doc, (int)i->gen);
-}
-
-static void alu_text(Alu a, Text *out) {
-  const AluInfo *i = &alu_info[a];
-  text_printf(out, "nl.%s (operator)\n  %s; gen%d or later%s\n", i->name, i->doc, (int)i->gen,
-              i->reduce ? "; legal as a reduction" : "");
-}
-
 static const char KERNELS[] = "nki.kernels.";
 
 /* The name of a kernel of the library, or NULL when the row is no kernel. */
@@ -90,10 +68,12 @@ static bool find_language(const char *topic, Text *out) {
   size_t before = out->len, n = strlen(name);
   const LRow *row = nl_row(name);
   if (!row) row = nl_half_row(name);
-  if (row) docs_row_text(row, out);
-  if (alu_parse(name, n) != ALU_none) alu_text(alu_parse(name, n), out);
-  if (act_parse(name, n) != ACT_none) act_text(act_parse(name, n), out);
-  if (dtype_parse(name, n) != DT_none) dtype_text(dtype_parse(name, n), out);
+  Doc d;
+  if (row) docs_of_row(row, &d);
+  if (row) docs_text(&d, out);
+  if (alu_parse(name, n) != ALU_none) help_alu_text(alu_parse(name, n), out);
+  if (act_parse(name, n) != ACT_none) help_act_text(act_parse(name, n), out);
+  if (dtype_parse(name, n) != DT_none) help_dtype_text(dtype_parse(name, n), out);
   return out->len > before;
 }
 
@@ -104,7 +84,9 @@ static bool find_method(const char *topic, Text *out) {
   if (!name) name = in_module(topic, "tensor");
   for (int i = 0; name && i < docs_nmethods; i++) {
     if (strcmp(docs_methods[i].name, name) != 0) continue;
-    docs_method_text(&docs_methods[i], out);
+    Doc d;
+    docs_of_method(&docs_methods[i], &d);
+    docs_text(&d, out);
     return true;
   }
   return false;
@@ -117,6 +99,9 @@ static const NameDoc *full_name(const char *topic) {
                                            {"nki.testing.", "testing."},
                                            {"nki.isa.", "nisa."},
                                            {"nki.collectives.", "ncc."},
+                                           {"nki.language.tile_size.", "nl._TileSize."},
+                                           {"nl.tile_size.", "nl._TileSize."},
+                                           {"tile_size.", "nl._TileSize."},
                                            {"nki.", "nki."},
                                            {"", "nl."},
                                            {"", "nisa."},
@@ -135,7 +120,9 @@ static const NameDoc *full_name(const char *topic) {
 
 static bool find_name(const char *topic, Text *out) {
   const NameDoc *n = full_name(topic);
-  if (n) docs_name_text(n, out);
+  Doc d;
+  if (n) docs_of_name(n, &d);
+  if (n) docs_text(&d, out);
   return n != NULL;
 }
 
@@ -174,10 +161,7 @@ static bool find_member(const char *topic, Text *out) {
     int value = 0;
     if (strlen(type) != (size_t)(dot - name) || strncmp(type, name, (size_t)(dot - name)) != 0) continue;
     if (!enum_parse((EnumType)t, dot + 1, strlen(dot + 1), &value)) continue;
-    char full[64];
-    snprintf(full, sizeof full, "nisa.%s", type);
-    text_printf(out, "%s.%s\n  A value of nisa.%s: %d. %s\n", full, dot + 1, type, value,
-                docs_name(full) ? docs_name(full)->doc : "");
+    help_member_text((EnumType)t, dot + 1, out);
     return true;
   }
   return false;
@@ -186,7 +170,7 @@ static bool find_member(const char *topic, Text *out) {
 static bool find_error(const char *topic, Text *out) {
   ErrId id = err_by_name(topic);
   if (id == ERR_none) return false;
-  error_text(id, out);
+  help_error_text(id, out);
   return true;
 }
 

@@ -21,8 +21,16 @@ void help_table(HelpTable t, bool json, Text *out);
  * lists the topics. */
 bool help_topic(const char *topic, Text *out, Diag *d);
 
+/* help_values.c */
+void help_error_text(ErrId id, Text *out);
+void help_dtype_text(DType d, Text *out);
+void help_act_text(Act a, Text *out);
+void help_alu_text(Alu a, Text *out);
+void help_member_text(EnumType type, const char *name, Text *out);
+void help_member_value(EnumType type, const char *name, Text *out);
 /* help_op.c */
 void help_op_text(Op op, Text *out);
+void help_op_errors(Op op, Text *out); /* "err_a, err_b" */
 void help_ops_markdown(Text *out);
 void help_ops_json(Text *out);
 #endif

@@ -1,4 +1,5 @@
 /* help_op.c -- room lang: one row of ops.def in words, as Markdown and as JSON. */
+#include <stdio.h>
 #include <string.h>
 
 #include "docs.h"
@@ -160,6 +161,58 @@ static void facts_line(const OpInfo *op, Text *out) {
   text_printf(out, "; gen%d or later\n", (int)op->gen);
 }
 
+static DocCells cells_of(const OpInfo *op) {
+  DocCells cells;
+  docs_cells(op->full, NULL, op->name, &cells);
+  return cells;
+}
+
+/* ---- errors: those that the row tells by its columns, those of its rules, those that docs.def adds -------------- */
+
+/* Adds each id of a list "err_a, err_b" that is not there yet; out has had `from` bytes before. */
+static void add_errors(Text *out, size_t from, const char *list) {
+  while (*list) {
+    size_t n = strcspn(list, ",");
+    bool there = false;
+    for (size_t at = from; !there && at + n <= out->len; at++)
+      there = memcmp(out->data + at, list, n) == 0 && (at + n == out->len || out->data[at + n] == ',');
+    if (!there) text_printf(out, "%s%.*s", out->len > from ? ", " : "", (int)n, list);
+    list += n + strspn(list + n, ", ");
+  }
+}
+
+static void param_errors(const OpInfo *op, const IrParam *p, Text *out, size_t from) {
+  bool dtypes_grow = p->dtypes[0] != p->dtypes[1] || p->dtypes[1] != p->dtypes[2];
+  if (is_tile(p)) add_errors(out, from, "err_unsupported_memory");
+  if (is_tile(p) && (p->dtypes[0] != DM_ANY || dtypes_grow)) add_errors(out, from, "err_unsupported_dtype");
+  if (p->spaces & (1u << SP_sbuf | 1u << SP_psum) && op->engines & ~(EM_DMA | EM_SIM | EM_CC))
+    add_errors(out, from, "err_start_partition, err_size_of_dimension_exceed_arch_limit, err_pattern_dims");
+  if (is_tile(p)) add_errors(out, from, "err_dynamic_offset");
+  if (p->picked) add_errors(out, from, "err_indirect_operand, err_indirect_count, err_indirect_start");
+  if (p->kind == K_column || p->kind == K_number_or_column) add_errors(out, from, "err_column_expected");
+  if (p->lo < p->hi) add_errors(out, from, "err_argument_range");
+  if (p->kind == K_alu) add_errors(out, from, "err_operator_set");
+  if (p->kind == K_enum && p->set == ET_engine) add_errors(out, from, "err_engine_set");
+  if (p->gen > op->gen || p->kind == K_act || p->picked) add_errors(out, from, "err_argument_generation");
+}
+
+void help_op_errors(Op op, Text *out) {
+  const OpInfo *info = &op_info[op];
+  DocCells cells;
+  size_t from = out->len;
+  if (info->gen > gen2) add_errors(out, from, "err_op_generation");
+  add_errors(out, from, "err_bind_kind");
+  for (int i = 0; i < op_public(info); i++) param_errors(info, &info->params[i], out, from);
+  for (const IrRuleUse *r = op_rules(op); r->rule; r++) {
+    char key[64];
+    snprintf(key, sizeof key, "rule.%s", rule_name((Rule)r->rule));
+    docs_cells(key, NULL, "", &cells);
+    add_errors(out, from, cells.raises);
+  }
+  cells = cells_of(info);
+  add_errors(out, from, cells.raises);
+}
+
 void help_op_text(Op op, Text *out) {
   const OpInfo *info = &op_info[op];
   help_signature(op, out);
@@ -184,7 +237,12 @@ void help_op_text(Op op, Text *out) {
       text_printf(out, "%s%s", k ? ", " : " (", info->params[r->arg[k] - 1].name);
     text_puts(out, r->arg[0] ? ")\n" : "\n");
   }
-  if (*docs_example(info)) text_printf(out, "  example: %s\n", docs_example(info));
+  DocCells cells = cells_of(info);
+  text_printf(out, "  gives: %s\n", op_public(info) < info->nparams ? "a register" : "an instruction, for depends_on");
+  text_puts(out, "  errors: ");
+  help_op_errors(op, out);
+  text_putc(out, '\n');
+  if (*cells.example) text_printf(out, "  example: %s\n", cells.example);
 }
 
 /* ---- the whole table ----------------------------------------------------------------------------------------- */
@@ -234,7 +292,10 @@ void help_ops_markdown(Text *out) {
       for (int k = 0; k < 6 && r->arg[k]; k++) text_printf(out, "%s%s", k ? ", " : " ", op->params[r->arg[k] - 1].name);
       text_putc(out, '\n');
     }
-    if (*docs_example(op)) text_printf(out, "\nExample: `%s`\n", docs_example(op));
+    text_puts(out, "\nErrors: ");
+    help_op_errors((Op)i, out);
+    text_putc(out, '\n');
+    if (*cells_of(op).example) text_printf(out, "\nExample: `%s`\n", cells_of(op).example);
   }
 }
 
@@ -279,8 +340,10 @@ void help_ops_json(Text *out) {
     json_int(&w, op->gen);
     json_key(&w, "doc");
     json_cstr(&w, op->doc);
+    help_op_errors((Op)i, &word);
+    word_json(&w, "errors", &word);
     json_key(&w, "example");
-    json_cstr(&w, docs_example(op));
+    json_cstr(&w, cells_of(op).example);
     json_key(&w, "parameters");
     json_begin(&w, '[');
     for (int k = 0; k < op_public(op); k++) param_json(&w, op, &op->params[k], &word);

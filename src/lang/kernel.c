@@ -226,7 +226,7 @@ static int l_run(lua_State *L) {
 /* nki.simulate(k): a function that runs k on arrays, whatever its mode; nki.simulate(k, {ranks = n}): on n ranks. */
 static int l_simulate(lua_State *L) {
   LangCtx *c = lang_upctx(L);
-  if (!lang_to_kernel(L, c, 1)) return luaL_typeerror(L, 1, "nki kernel");
+  if (!lang_to_kernel(L, c, 1)) return lang_kind_error(L, 1, "nki.simulate", "kernel", "what nki.jit gives");
   if (lua_gettop(L) > 2) return LANG_FAIL(L, bind_surplus, "nki.simulate", 2, lua_gettop(L));
   lua_settop(L, 2);
   int64_t ranks = ranks_option(L, 2, "nki.simulate");

@@ -21,14 +21,14 @@ int lint_facts(lua_State *L) {
   lua_newtable(L); /* simulated */
   lua_newtable(L); /* activations */
   for (int i = 0; (row = docs_row(i)); i++) {
-    FuncDoc doc;
-    docs_of(row, &doc);
+    Doc doc;
+    docs_of_row(row, &doc);
     lua_settop(L, facts + 2);
-    if (docs_simulated(row)) {
+    if (docs_simulated(&doc)) {
       lua_pushvalue(L, facts + 1);
       set_field(L, row->bind.func, "yes");
     }
-    if (strcmp(doc.uses, "activation") == 0) {
+    if (strcmp(docs_field(&doc, "instructions"), "activation") == 0) {
       lua_pushvalue(L, facts + 2);
       set_field(L, row->bind.func, "yes");
     }
