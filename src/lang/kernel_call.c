@@ -12,7 +12,7 @@ void kernel_push_function(lua_State *L, int kernel) {
 
 static LKernel *self(lua_State *L, LangCtx *c) {
   LKernel *k = lang_to_kernel(L, c, 1);
-  if (!k) lang_kind_error(L, 1, "nki.simulate_kernel", "kernel", "what nki.jit gives");
+  if (!k) lang_kind_error(L, 1, "kernel", "self", "what nki.jit gives");
   return k;
 }
 
