@@ -34,12 +34,13 @@ Kernel.bind_arguments = steps.bind_arguments
 Kernel.check_grid = steps.check_grid
 
 function Kernel:call(...)
-  local b = self:bind_arguments(...)
+  local b, names = self:bind_arguments(...), self.params
   local values = {}
-  for i, name in ipairs(b.names) do
+  steps.check_bound(self, b, "call")
+  for i, name in ipairs(names) do
     values[i] = b.arguments[name]
   end
-  return self:call_impl(table.unpack(values, 1, #b.names))
+  return self:call_impl(table.unpack(values, 1, #names))
 end
 
 function Kernel.call_impl()
@@ -48,8 +49,13 @@ end
 
 -- k:is_a(class): is the kernel of this class, or of one made from it?
 function Kernel:is_a(c)
-  local at = steps.class_of(self)
+  local at, seen = steps.class_of(self), {}
   while at and at ~= c do
+    if type(at) ~= "table" or seen[at] then
+      fail("kernel_option", ("nki.jit: super of %s must be its base class, which never leads back to it"):format(
+        tostring(steps.class_of(self))))
+    end
+    seen[at] = true
     at = rawget(at, "super")
   end
   return at ~= nil
@@ -66,6 +72,27 @@ local TraceKernel = class("TraceKernel", Kernel)
 for _, name in ipairs{"call", "call_impl", "specialize_and_call", "expand_kernel_with_ctx",
   "allocate_pending_tensors", "check_return", "inline_function", "specialize", "simulate"} do
   TraceKernel[name] = steps[name]
+end
+
+-- What of a table of options by name is for the compiler, taken out of it. A class may know more names than `opts`.
+function TraceKernel.pop_compile_opts(_, options)
+  local opts = options.opts
+  options.opts = nil
+  return opts
+end
+
+-- A copy with other options; the compiler's are what pop_compile_opts finds.
+function TraceKernel:replace(options)
+  if type(options) ~= "table" then
+    return steps.replace(self, options)
+  end
+  local rest = {}
+  for name, value in pairs(options) do
+    rest[name] = value
+  end
+  local opts = self:pop_compile_opts(rest)
+  rest.opts = opts
+  return steps.replace(self, rest)
 end
 
 -- A decorator factory: what it returns binds its arguments and traces at every call.
@@ -113,16 +140,17 @@ function FrameworkKernel:_map_to_decltensor_or_passthrough(t)
 end
 
 -- The same BoundArguments with every argument replaced by what f makes of it.
-local function each_argument(b, f)
-  local out = setmetatable({names = b.names, arguments = {}}, getmetatable(b))
-  for _, name in ipairs(b.names) do
+local function each_argument(self, step, b, f)
+  steps.check_bound(self, b, step)
+  local out = setmetatable({names = self.params, arguments = {}}, getmetatable(b))
+  for _, name in ipairs(out.names) do
     out.arguments[name] = f(b.arguments[name], name)
   end
   return out
 end
 
 function FrameworkKernel:_map_args(boundargs)
-  return each_argument(boundargs, function(t)
+  return each_argument(self, "_map_args", boundargs, function(t)
     return self:_map_to_decltensor_or_passthrough(t)
   end)
 end
@@ -138,7 +166,7 @@ end
 
 -- The canonical bytes of (per argument, grid, opts, target, whether it is a guess, captured state).
 function FrameworkKernel:_generate_hash_key(boundargs)
-  return steps.key(self, each_argument(boundargs, function(t, name)
+  return steps.key(self, each_argument(self, "_generate_hash_key", boundargs, function(t, name)
     return self:_return_shape_dtype_or_hashable(t, name)
   end))
 end

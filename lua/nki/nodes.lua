@@ -27,9 +27,10 @@ for _, class in ipairs{External, Materialized} do
 end
 
 -- The tensors among the arguments, by parameter, in order.
-local function operands_of(boundargs, kind)
+local function operands_of(kernel, boundargs, kind)
   local list = {}
-  for _, name in ipairs(boundargs.names) do
+  steps.check_bound(kernel, boundargs, "insert_nki_kernel")
+  for _, name in ipairs(kernel.params) do
     local value = boundargs.arguments[name]
     if steps.kind(value) == kind then
       list[#list + 1] = {name = name, value = value}
@@ -45,7 +46,7 @@ end
 
 -- Inside a kernel: the body becomes part of the running program; operands and results are checked to be in shared_hbm.
 local function insert_here(kernel, ...)
-  local node = new(kernel, operands_of(kernel:bind_arguments(...), "tile"))
+  local node = new(kernel, operands_of(kernel, kernel:bind_arguments(...), "tile"))
   local results = table.pack(kernel(...))
   if results.n == 1 and type(results[1]) == "table" then
     results = results[1]
@@ -57,7 +58,7 @@ end
 -- Outside: the node holds the IR, one declaration per result.
 local function insert_in_graph(kernel, ...)
   local artifact = steps.specialize(kernel, ...)
-  local node = new(kernel, operands_of(kernel:bind_arguments(...), "decl"))
+  local node = new(kernel, operands_of(kernel, kernel:bind_arguments(...), "decl"))
   node.artifact, node.serialize_ir_string, node.results = artifact, artifact.ir, {}
   for i, result in ipairs(artifact.return_types) do
     node.results[i] = nki.decl(result.shape, result.dtype)

@@ -24,17 +24,17 @@ local function split(who, options, own, optional)
   return mine, rest
 end
 
--- A kernel of a class from a function, or from a kernel that there is; fields become its own.
-local function make(c, kernel, fields, options)
+-- A kernel of a class from a function, or from a kernel that there is; fields become its own. who: what was called.
+local function make(who, c, kernel, fields, options)
   local k
   if type(kernel) == "userdata" then
     local given = steps.options(kernel)
     for name, value in pairs(options) do
       given[name] = value
     end
-    k = steps.new(c, kernel.func, given)
+    k = steps.new(c, kernel.func, given, who)
   else
-    k = steps.new(c, kernel, options)
+    k = steps.new(c, kernel, options, who)
   end
   for name, value in pairs(fields) do
     k[name] = value
@@ -104,7 +104,7 @@ function BenchmarkKernel:new(kernel, options)
   count("nki.benchmark", "warmup", own.warmup, 0)
   count("nki.benchmark", "iters", own.iters, 1)
   refuse("nki.benchmark", own, {"save_neff_name", "save_trace_name", "additional_compile_opt"})
-  return make(self, kernel, own, rest)
+  return make("nki.benchmark", self, kernel, own, rest)
 end
 
 -- Runs the kernel on copies of the arrays and leaves the times in benchmark_result. There is no other result.
@@ -140,7 +140,7 @@ function ProfileKernel:new(kernel, options)
   flag("nki.profile", "overwrite", own.overwrite)
   count("nki.profile", "profile_nth", own.profile_nth, 1)
   refuse("nki.profile", own, {"save_neff_name", "save_trace_name", "additional_compile_opt"})
-  return make(self, kernel, own, rest)
+  return make("nki.profile", self, kernel, own, rest)
 end
 
 local function profile_path(self)
@@ -191,7 +191,7 @@ function BaremetalKernel:new(kernel, options)
     fail("bind_value", ("nki.baremetal: parameter 'artifacts_dir' is '%s', which is not empty"):format(
       own.artifacts_dir))
   end
-  return make(self, kernel, {dry_run = own.dry_run, device_options = own}, rest)
+  return make("nki.baremetal", self, kernel, {dry_run = own.dry_run, device_options = own}, rest)
 end
 
 -- What a run on a device would execute and write: {text =, command =, files = {...}, missing = text or nil}.
@@ -256,7 +256,7 @@ function GenericKernel:new(kernel, options)
   if own.mode ~= "auto" and not class_of_mode[own.mode] then
     fail("kernel_option", ("nki.jit: no mode '%s'"):format(tostring(own.mode)))
   end
-  return make(self, kernel, {requested = own.mode, made = {}}, rest)
+  return make("nki.GenericKernel", self, kernel, {requested = own.mode, made = {}}, rest)
 end
 
 -- compute_mode: the class that a call with these arguments goes to.

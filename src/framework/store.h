@@ -9,7 +9,7 @@ extern const char fw_build_id[]; /* version and a digest of all sources; generat
 /* saved.c: the bytes of one file. */
 typedef struct Saved {
   Span key, warnings, trail, nodes; /* warnings: of the trace */
-  Span head, ir;             /* the backend_config without its program, and that */
+  Span head, ir;                    /* the backend_config without its program, and that */
 } Saved;
 /* False when memory is out. */
 bool saved_write(Text *out, const Saved *s);

@@ -1,4 +1,5 @@
 /* artifact.c -- room lang: the artifact as Lua sees it: fields of the custom-call record, and its texts. */
+#include <math.h>
 #include <string.h>
 
 #include "kernel.h"
@@ -132,7 +133,30 @@ static int f_input_names(lua_State *L, const Artifact *a) { return lang_push_nam
 static int f_output_names(lua_State *L, const Artifact *a) {
   return lang_push_names(L, a->output_names, a->noutputs), 1;
 }
-static int f_constant_values(lua_State *L, const Artifact *a) { return push_config(L, a, "constant_values"); }
+/* Numbers that JSON had to write as strings become numbers again: the list of {kind, value} on top of the stack. */
+static void exact_values(lua_State *L) {
+  int list = lua_gettop(L), entry = list + 1;
+  luaL_checkstack(L, 8, "constant_values");
+  for (lua_Integer i = 1; lua_geti(L, list, i) == LUA_TTABLE; i++) {
+    lua_getfield(L, entry, "kind");
+    lua_getfield(L, entry, "value");
+    const char *kind = lua_tostring(L, -2), *s = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+    if (strcmp(kind, "tuple") == 0) exact_values(L);
+    bool number = s && strcmp(kind, "int") == 0 && lua_stringtonumber(L, s);
+    if (s && strcmp(kind, "float") == 0) {
+      number = true;
+      lua_pushnumber(L, *s == 'N' ? (lua_Number)NAN : *s == '-' ? -(lua_Number)INFINITY : (lua_Number)INFINITY);
+    }
+    if (number) lua_setfield(L, entry, "value");
+    lua_settop(L, list);
+  }
+  lua_settop(L, list);
+}
+
+static int f_constant_values(lua_State *L, const Artifact *a) {
+  push_config(L, a, "constant_values");
+  return exact_values(L), 1;
+}
 static int f_grid(lua_State *L, const Artifact *a) { return push_config(L, a, "grid"); }
 static int f_cores(lua_State *L, const Artifact *a) { return push_config(L, a, "cores"); }
 static int f_opts(lua_State *L, const Artifact *a) { return push_config(L, a, "opts"); }

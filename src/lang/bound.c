@@ -8,8 +8,8 @@ static int l_tostring(lua_State *L) {
   int n = 0;
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
-  lua_getfield(L, 1, "names");
-  lua_getfield(L, 1, "arguments");
+  if (lua_getfield(L, 1, "names") != LUA_TTABLE || lua_getfield(L, 1, "arguments") != LUA_TTABLE)
+    return lua_pushliteral(L, "BoundArguments(damaged)"), 1;
   luaL_Buffer b;
   luaL_buffinit(L, &b);
   luaL_addstring(&b, "BoundArguments(");
@@ -70,16 +70,29 @@ static void check_names(lua_State *L, const KernelCore *core, int arguments) {
   }
 }
 
-void bound_spread(lua_State *L, const KernelCore *core, int i, const char *who) {
+/* Pushes the table of arguments. */
+static void check(lua_State *L, const KernelCore *core, int i, const char *who) {
   char got[DESCRIBE];
-  i = lua_absindex(L, i);
-  luaL_checkstack(L, core->nparams + 8, "kernel arguments");
   if (!bound_is(L, i) || lua_getfield(L, i, "arguments") != LUA_TTABLE) {
     lua_pushfstring(L, "needs BoundArguments, got %s", lang_describe(L, i, got, sizeof got));
     LANG_FAIL(L, kernel_step, core->func_name, who, lua_tostring(L, -1));
   }
+  check_names(L, core, lua_gettop(L));
+}
+
+int bound_check(lua_State *L) {
+  const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
+  lua_settop(L, 3);
+  if (!k) return luaL_typeerror(L, 1, "nki kernel");
+  check(L, k->core, 2, luaL_checkstring(L, 3));
+  return 0;
+}
+
+void bound_spread(lua_State *L, const KernelCore *core, int i, const char *who) {
+  i = lua_absindex(L, i);
+  luaL_checkstack(L, core->nparams + 8, "kernel arguments");
+  check(L, core, i, who);
   int arguments = lua_gettop(L);
-  check_names(L, core, arguments);
   for (int p = 0; p < core->nparams; p++) {
     lua_pushstring(L, core->params[p]);
     lua_rawget(L, arguments);

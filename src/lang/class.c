@@ -111,7 +111,7 @@ void class_bind(KernelCall *call) {
   int n = lua_gettop(L) - 1;
   class_push_method(L, 1, STEP_bind_arguments);
   for (int i = 1; i <= n; i++) lua_pushvalue(L, 1 + i);
-  lua_call(L, n + 1, 1);
+  kernel_call_method(L, call->k->core, n + 1, 1);
   lua_replace(L, 2);
   lua_settop(L, 2);
   call->first = 3;
@@ -123,7 +123,7 @@ void class_map(KernelCall *call) {
   const KernelCore *core = call->k->core;
   class_push_method(L, call->kernel, STEP__map_args);
   bound_push(L, core, call->first);
-  lua_call(L, 2, 1);
+  kernel_call_method(L, core, 2, 1);
   int mapped = lua_gettop(L);
   bound_spread(L, core, mapped, "_map_args");
   for (int p = core->nparams - 1; p >= 0; p--) lua_replace(L, call->first + p);
@@ -184,10 +184,7 @@ int step_specialize_and_call(lua_State *L) {
   kernel_request(&call);
   luaL_checkstack(L, call.k->core->nparams + 32, "kernel arguments");
   IrModule *m = drive_specialize(&call, &call.r, &has_collectives, &impure, &call.c->diag);
-  if (call.raised) {
-    diag_clear(&call.c->diag);
-    lua_error(L);
-  }
+  if (call.raised) kernel_reraise(&call);
   if (!m) lang_raise(L, &call.c->diag);
   LTraced *t = traced_push(L, m);
   ir_release(m);
@@ -311,6 +308,7 @@ static void class_open(lua_State *L, LangCtx *c) {
                                        {"in_kernel", l_in_kernel},
                                        {"kind", l_kind},
                                        {"check_hashable", l_check_hashable},
+                                       {"check_bound", bound_check},
                                        {"new", kernel_new},
                                        {"replace", kernel_replace},
                                        {"specialize", kernel_specialize},

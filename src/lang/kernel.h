@@ -107,6 +107,7 @@ int class_push_cache(lua_State *L, const LKernel *k);
 void class_late(lua_State *L); /* the strict module at -1 finds what Lua defines */
 /* bound.c: BoundArguments {names = {...}, arguments = {...}} */
 void bound_push(lua_State *L, const KernelCore *core, int first);
+int bound_check(lua_State *L); /* (kernel, value, who): raises when the value is none of the kernel's */
 void bound_spread(lua_State *L, const KernelCore *core, int i, const char *who); /* pushes one value per parameter */
 /* traced.c: a finished trace as Lua sees it */
 typedef struct LTraced {
@@ -120,7 +121,11 @@ LTraced *traced_test(lua_State *L, int i);
 void traced_push_returns(lua_State *L, const IrModule *m);
 void traced_push_aliases(lua_State *L, const IrModule *m);
 
-/* kernel_call.c: the artifact of a classified call, found or traced; its userdata is pushed. */
+/* kernel_call.c: raises what a body or a step did, unchanged but for what Lua says of a yield. */
+void kernel_reraise(KernelCall *call);
+/* lua_call of a method of a class, likewise. */
+void kernel_call_method(lua_State *L, const KernelCore *core, int nargs, int nresults);
+/* The artifact of a classified call, found or traced; its userdata is pushed. */
 const Artifact *kernel_artifact(KernelCall *call);
 /* Binds and classifies; args: room for KERNEL_FAST_ARGS. begin_bound: the values of the BoundArguments
  * at 2. */
@@ -156,10 +161,12 @@ int kernel_trace_helper(lua_State *L); /* nki.trace */
 int kernel_new(lua_State *L);          /* (class, function, options): the constructor of classes */
 int kernel_options(lua_State *L);
 int kernel_replace(lua_State *L); /* (kernel, options): a copy with other options */
+/* kernel_opts.c */
 const KernelOpt *kernel_check_opts(lua_State *L, int table, const LKernel *base,
-                                   uint32_t *n);                           /* pushes what owns them */
+                                   uint32_t *n);       /* pushes what owns them */
+void kernel_push_opts(lua_State *L, const LKernel *k); /* a table as kernel_check_opts takes it */
+/* kernel_jit.c: a grid */
 void kernel_push_grid(lua_State *L, const LKernel *k);                     /* a list as kernel_check_grid takes it */
-void kernel_push_opts(lua_State *L, const LKernel *k);                     /* a table as kernel_check_opts takes it */
 void kernel_check_grid(lua_State *L, const char *name, int i, LKernel *k); /* the grid at i becomes k's */
 
 /* capture.c: canonical bytes of what the function at index can see besides its arguments, appended to the scratch. */

@@ -81,6 +81,24 @@ static bool is_yield(lua_State *L) {
          strcmp(s, "attempt to yield from outside a coroutine") == 0;
 }
 
+void kernel_reraise(KernelCall *call) {
+  diag_clear(&call->c->diag);
+  if (is_yield(call->L)) LANG_FAIL(call->L, yield_in_kernel, call->k->core->func_name);
+  if (call->node) node_blame(call);
+  lua_error(call->L);
+}
+
+void kernel_call_method(lua_State *L, const KernelCore *core, int nargs, int nresults) {
+  int function = lua_gettop(L) - nargs;
+  lua_pushcfunction(L, drive_on_error);
+  lua_insert(L, function);
+  int status = lua_pcall(L, nargs, nresults, function);
+  lua_remove(L, function);
+  if (status == LUA_OK) return;
+  if (is_yield(L)) LANG_FAIL(L, yield_in_kernel, core->func_name);
+  lua_error(L);
+}
+
 /* The artifact of the call: found, or traced. Its userdata is pushed, so that an error later cannot leak it. */
 const Artifact *kernel_artifact(KernelCall *call) {
   LangCtx *c = call->c;
@@ -93,12 +111,7 @@ const Artifact *kernel_artifact(KernelCall *call) {
   kernel_cache_open(call);
   int64_t disk_hits = fw_cache_info(core->cache).disk_hits;
   const Artifact *a = fw_specialize(core->enable_cache ? core->cache : NULL, &pipeline, &call->r, c->alloc, &c->diag);
-  if (call->raised) {
-    diag_clear(&c->diag);
-    if (is_yield(call->L)) LANG_FAIL(call->L, yield_in_kernel, core->func_name);
-    if (call->node) node_blame(call);
-    lua_error(call->L); /* unchanged, whatever it is */
-  }
+  if (call->raised) kernel_reraise(call);
   if (!a) lang_raise(call->L, &c->diag);
   artifact_push_made(call->L, c, a);
   kernel_cache_say(call, a, disk_hits);
@@ -124,7 +137,7 @@ static int dump(KernelCall *call, bool requested) {
   if (kernel_overrides(call, STEP_dump_config_with_boundargs)) {
     class_push_method(L, call->kernel, STEP_dump_config_with_boundargs);
     bound_push(L, call->k->core, call->first);
-    lua_call(L, 2, 4);
+    kernel_call_method(L, call->k->core, 2, 4);
     return 4;
   }
   if (!requested) kernel_request(call);
@@ -291,6 +304,6 @@ int kernel_call(lua_State *L) {
   class_push_method(L, 1, STEP_call);
   lua_pop(L, 1);
   lua_insert(L, 1); /* the method, then the kernel, then the arguments */
-  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  kernel_call_method(L, k->core, lua_gettop(L) - 1, LUA_MULTRET);
   return lua_gettop(L);
 }

@@ -148,69 +148,6 @@ void kernel_push_grid(lua_State *L, const LKernel *k) {
   }
 }
 
-static int compare_opts(const void *a, const void *b) {
-  return strcmp(((const KernelOpt *)a)->key, ((const KernelOpt *)b)->key);
-}
-
-static void read_opt(lua_State *L, LangCtx *c, Arena *arena, KernelOpt *out) {
-  char text[160], got[DESCRIBE];
-  ConstValue v = {.kind = CONST_NIL};
-  size_t n;
-  const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tolstring(L, -2, &n) : NULL;
-  if (!key || strlen(key) != n) LANG_FAIL(L, kernel_option, "opts: a key must be a string without NUL bytes");
-  switch (lua_type(L, -1)) {
-    case LUA_TBOOLEAN:
-      v = (ConstValue){.kind = CONST_BOOL, .b = lua_toboolean(L, -1)};
-      break;
-    case LUA_TNUMBER:
-      v = (ConstValue){
-          .kind = lua_isinteger(L, -1) ? CONST_INT : CONST_FLOAT, .i = lua_tointeger(L, -1), .f = lua_tonumber(L, -1)};
-      break;
-    case LUA_TSTRING:
-      v = (ConstValue){.kind = CONST_STRING, .s = lua_tolstring(L, -1, &n)};
-      v.len = n;
-      v.s = arena_strdup(arena, v.s, n);
-      break;
-    default:
-      snprintf(text, sizeof text, "opts.%.40s must be a boolean, a number or a string, got %.40s", key,
-               lang_describe(L, -1, got, sizeof got));
-      LANG_FAIL(L, kernel_option, text);
-  }
-  *out = (KernelOpt){.key = arena_strdup(arena, key, strlen(key)), .value = v};
-  if (!out->key || (v.kind == CONST_STRING && !v.s)) no_memory(L, c);
-}
-
-static uint32_t find_opt(const KernelOpt *list, uint32_t n, const char *key) {
-  uint32_t i = 0;
-  while (i < n && strcmp(list[i].key, key) != 0) i++;
-  return i;
-}
-
-const KernelOpt *kernel_check_opts(lua_State *L, int table, const LKernel *base, uint32_t *n) {
-  LangCtx *c = lang_ctx(L);
-  if (!lua_istable(L, table)) LANG_FAIL(L, kernel_option, "opts must be a table of names and values");
-  size_t room = base ? base->nopts : 0;
-  lua_pushnil(L);
-  for (; lua_next(L, table); lua_pop(L, 1)) room++;
-  Arena *arena = lang_scratch_arena(L, c);
-  KernelOpt *list = arena_newn(arena, KernelOpt, room);
-  if (!list) no_memory(L, c);
-  *n = base ? base->nopts : 0;
-  if (*n)
-    memcpy(list, base->opts, *n * sizeof *list); /* their strings live as long as the kernel, which the caller keeps */
-  lua_pushnil(L);
-  while (lua_next(L, table)) {
-    KernelOpt opt;
-    read_opt(L, c, arena, &opt);
-    uint32_t at = find_opt(list, *n, opt.key);
-    if (at == *n) ++*n;
-    list[at] = opt;
-    lua_pop(L, 1);
-  }
-  if (*n > 1) qsort(list, *n, sizeof *list, compare_opts);
-  return list;
-}
-
 /* ---- nki.jit ----------------------------------------------------------------------------------------------------- */
 
 enum {
@@ -286,10 +223,10 @@ static int l_decorate(lua_State *L) {
 static const char *const option_names[] = {"fn",   "mode",      "grid", "func_name", "enable_cache", "platform_target",
                                            "opts", "cache_size"};
 
-static void bind_options(lua_State *L) {
+static void bind_options(lua_State *L, const char *who) {
   static const bool required[P_count] = {false};
-  static const BindSpec spec = {
-      .func = "nki.jit", .names = option_names, .required = required, .n = P_count, .list_mask = 1u << (P_grid - 1)};
+  const BindSpec spec = {
+      .func = who, .names = option_names, .required = required, .n = P_count, .list_mask = 1u << (P_grid - 1)};
   lang_bind(L, &spec);
   if (!lua_isfunction(L, P_fn)) LANG_FAIL(L, kernel_function, "the first argument must be the kernel function");
 }
@@ -315,7 +252,7 @@ int kernel_jit(lua_State *L) {
     lua_pushcclosure(L, l_decorate, 2);
     return 1;
   }
-  bind_options(L);
+  bind_options(L, "nki.jit");
   int mode = lua_isnil(L, P_mode) ? 0 : find_mode(L, P_mode);
   if (mode >= IN_LUA) return jit_by_class(L, c, mode);
   make_kernel(L, c);
@@ -324,11 +261,11 @@ int kernel_jit(lua_State *L) {
 
 /* ---- classes ----------------------------------------------------------------------------------------------------- */
 
-/* (function, options) -> kernel. Upvalues: context, class or nil. */
+/* (function, options) -> kernel. Upvalues: context, class or nil, who is called. */
 static int l_construct(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   int class = lua_upvalueindex(2);
-  bind_options(L);
+  bind_options(L, lua_tostring(L, lua_upvalueindex(3)));
   bool of_class = lua_istable(L, class);
   if (of_class) {
     if (!lua_isnil(L, P_mode)) LANG_FAIL(L, kernel_option, "the class of a kernel says its mode");
@@ -355,30 +292,21 @@ static int l_construct(lua_State *L) {
   return 1;
 }
 
+/* (class, function, options, who is called): who: the class's name when it is not given. */
 int kernel_new(lua_State *L) {
-  lua_settop(L, lua_isnoneornil(L, 3) ? 2 : 3);
+  lua_settop(L, 4);
   if (!lua_istable(L, 1)) return luaL_typeerror(L, 1, "class");
   lua_pushlightuserdata(L, lang_upctx(L));
   lua_pushvalue(L, 1);
-  lua_pushcclosure(L, l_construct, 2);
-  lua_replace(L, 1);
-  lua_call(L, lua_gettop(L) - 1, 1);
+  lua_pushliteral(L, "__name");
+  lua_rawget(L, 1);
+  lua_pushstring(L, luaL_optstring(L, 4, lua_isstring(L, -1) ? lua_tostring(L, -1) : "nki.jit"));
+  lua_remove(L, -2);
+  lua_pushcclosure(L, l_construct, 3);
+  lua_pushvalue(L, 2);
+  if (!lua_isnil(L, 3)) lua_pushvalue(L, 3);
+  lua_call(L, lua_isnil(L, 3) ? 1 : 2, 1);
   return 1;
-}
-
-static void push_option(lua_State *L, const ConstValue *v) {
-  if (v->kind == CONST_BOOL) lua_pushboolean(L, v->b);
-  if (v->kind == CONST_INT) lua_pushinteger(L, v->i);
-  if (v->kind == CONST_FLOAT) lua_pushnumber(L, v->f);
-  if (v->kind == CONST_STRING) lua_pushlstring(L, v->s, v->len);
-}
-
-void kernel_push_opts(lua_State *L, const LKernel *k) {
-  lua_createtable(L, 0, (int)k->nopts);
-  for (uint32_t i = 0; i < k->nopts; i++) {
-    push_option(L, &k->opts[i].value);
-    lua_setfield(L, -2, k->opts[i].key);
-  }
 }
 
 /* Pushes the options that would make the kernel again. */
@@ -476,7 +404,8 @@ int kernel_replace(lua_State *L) {
   }
   lua_pushlightuserdata(L, c);
   lua_pushnil(L);
-  lua_pushcclosure(L, l_construct, 2);
+  lua_pushliteral(L, "replace");
+  lua_pushcclosure(L, l_construct, 3);
   lua_pushvalue(L, 4);
   lua_pushvalue(L, 3);
   lua_call(L, 2, 1);
