@@ -136,7 +136,8 @@ function FrameworkKernel:_map_to_decltensor_or_passthrough(t)
     return t
   end
   local shape, dtype = self:map_framework_tensor(t)
-  return nki.decl(shape, self:translate_to_neuron_dtype(dtype))
+  local neuron_dtype = self:translate_to_neuron_dtype(dtype) -- whatever else the hook returns
+  return nki.decl(shape, neuron_dtype)
 end
 
 -- The same BoundArguments with every argument replaced by what f makes of it.

@@ -2,6 +2,8 @@
  * is tested elsewhere. */
 #include "module.h"
 
+#define OP "op_type=\"xla___op_NkiKernelCallImpl\" op_name=\"xla___op_NkiKernelCallImpl\""
+
 static Artifact *artifact_of(const Plan *p) {
   Diag d;
   diag_init(&d, alloc_std);
@@ -40,7 +42,8 @@ static void one_output(void **state) {
       "  ROOT %custom-call.0 = f32[4,8]{1,0} custom-call(%a, %b), custom_call_target=\"AwsNeuronCustomNativeKernel\", "
       "output_to_operand_aliasing={{}: (0, {})}, api_version=API_VERSION_STATUS_RETURNING, "
       "frontend_attributes={has_collectives=\"1\"}, "
-      "metadata={op_type=\"nki\" op_name=\"nkilua/jit_step\" source_file=\"k.lua\" source_line=3}, "
+      "metadata={" OP
+      " source_file=\"k.lua\" source_line=3}, "
       "backend_config=\"eyJhIjoxfQ==\"\n"
       "}\n");
   check(a, stablehlo_text,
@@ -73,7 +76,8 @@ static void two_outputs_with_a_constant(void **state) {
         "  %custom-call.0 = (bf16[2,2]{1,0}, f32[4,8]{1,0}) custom-call(%a, %b, %constant.0), "
         "custom_call_target=\"AwsNeuronCustomNativeKernel\", "
         "output_to_operand_aliasing={{1}: (0, {})}, api_version=API_VERSION_STATUS_RETURNING, "
-        "metadata={op_type=\"nki\" op_name=\"nkilua/jit_two\" source_file=\"k.lua\" source_line=3}, "
+        "metadata={" OP
+        " source_file=\"k.lua\" source_line=3}, "
         "backend_config=\"eyJhIjoxfQ==\"\n"
         "  %get-tuple-element.0 = bf16[2,2]{1,0} get-tuple-element(%custom-call.0), index=0\n"
         "  %get-tuple-element.1 = f32[4,8]{1,0} get-tuple-element(%custom-call.0), index=1\n"
@@ -111,7 +115,8 @@ static void torch_form(void **state) {
         "  %a = f32[4,8]{1,0} parameter(0)\n"
         "  %b = bf16[4,8]{1,0} parameter(1)\n"
         "  ROOT %custom-call.0 = f32[4,8]{1,0} custom-call(%a, %b), custom_call_target=\"AwsNeuronNkiKernel\", "
-        "metadata={op_type=\"nki\" op_name=\"nkilua/jit_step\" source_file=\"k.lua\" source_line=3}, "
+        "metadata={" OP
+        " source_file=\"k.lua\" source_line=3}, "
         "backend_config=\"eyJhIjoxfQ==\"\n"
         "}\n");
   check(a, stablehlo_text,

@@ -104,7 +104,8 @@ def check(name, config, target, text, proto, stablehlo):
     check_module(name + ", HLO text", config, target, printed, tupled)
     expect(name, "the list of names in XLA's text", names_of(printed), names_of(text))
     expect(name, "metadata in XLA's text", re.findall(r"metadata=\{.*?\}", printed), re.findall(r"metadata=\{.*?\}", text))
-    expect(name, "metadata", len(re.findall(r'metadata=\{op_type="nki" op_name="nkilua/jit_', text)), 1)
+    op = "xla___op_NkiKernelCallImpl"
+    expect(name, "metadata", text.count('metadata={op_type="%s" op_name="%s"' % (op, op)), 1)
     again = reprint(_hlo.hlo_module_from_text(printed))
     expect(name, "XLA's text read again", without_values(again), without_values(printed))
     module = _hlo.HloModule.from_serialized_hlo_module_proto(proto)

@@ -312,6 +312,48 @@ describe("many processes", function()
   end)
 end)
 
+describe("what killed processes left", function()
+  it("is removed by a write, an hour later, and nothing else is", function()
+    local path = script("k.lua", scaled)
+    ok{"run", path, "a=f32[4,4]"}
+    local old = {".nk-77-0.tmp", ".nk-x-0.tmp", ".nk-77-.tmp", ".nk-77-0.tmpx", "nk-77-0.tmp", "mine.nkc"}
+    for _, name in ipairs(old) do
+      build.spit(store .. "/" .. name, "half")
+    end
+    build.spit(store .. "/.nk-78-0.tmp", "being written")
+    os.execute(("cd %s && mkdir .nk-79-0.tmp && ln -s %s .nk-80-0.tmp && touch -h -d '2 hours ago' .nk-79* .nk-80* %s")
+      :format(build.quote(store), build.quote(path), table.concat(old, " ")))
+    local before = files()
+    ok{"run", path, "a=f32[4,4]"} -- a hit
+    assert.same(before, files())
+    ok{"run", path, "a=f32[8,4]"}
+    local after = {}
+    for _, name in ipairs(files()) do
+      after[name] = true
+    end
+    local gone = {}
+    for _, name in ipairs(before) do
+      if not after[name] then
+        gone[#gone + 1] = name
+      end
+    end
+    assert.same({".nk-77-0.tmp"}, gone)
+  end)
+end)
+
+describe("a full disk", function()
+  it("is one warning, leaves nothing, and the run goes on", function()
+    local path = script("k.lua", scaled)
+    local want = ok{"config", path, "a=f32[4,4]", store = ""}
+    local line = "(ulimit -f 1; NKILUA_CACHE_DIR=%s NEURON_PLATFORM_TARGET_OVERRIDE=trn2 %s config %s 'a=f32[4,4]') | cat"
+    local r = build.shell(line:format(build.quote(store), build.quote(build.program), build.quote(path)))
+    assert.equal(want, r.out)
+    assert.matches("^the body runs\nwarning: persistent cache: cannot write '[^\n]*': File too large; what is not there "
+      .. "yet is kept in memory only\n$", r.err)
+    assert.same({}, files())
+  end)
+end)
+
 describe("damage", function()
   it("anywhere in a file gives the right answer and a good file", function()
     local path = script("k.lua", scaled)

@@ -97,10 +97,22 @@ describe("section 1: the class stack", function()
 end)
 
 describe("section 1: the hooks that integrators implement", function()
-  it("of FrameworkKernel itself are abstract", function()
-    local k = nki.FrameworkKernel(copy, {func_name = "k"})
-    raises("err_abstract_hook", "k: FrameworkKernel.is_framework_tensor is abstract", function()
-      k(nki.decl({2, 2}, "float32"))
-    end)
+  it("are three, and of FrameworkKernel itself they are abstract", function()
+    local Mine = nki.class("Mine", nki.FrameworkKernel)
+    local hooks = {
+      {"is_framework_tensor", true},
+      {"map_framework_tensor", {2, 2}},
+      {"translate_to_neuron_dtype", "float32"},
+    }
+    for _, hook in ipairs(hooks) do
+      raises("err_abstract_hook", "k: FrameworkKernel." .. hook[1] ..
+        " is abstract: a subclass for a framework implements it", function()
+          Mine(copy, {func_name = "k"}):dump_config("tensor")
+        end)
+      Mine[hook[1]] = function()
+        return hook[2], "f32"
+      end
+    end
+    assert.equal("string", type((Mine(copy):dump_config("tensor"))))
   end)
 end)

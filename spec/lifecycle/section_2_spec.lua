@@ -86,6 +86,28 @@ describe("section 2.3: expand_kernel_with_ctx", function()
       "check_return"}, log)
   end)
 
+  it("has_collectives is true exactly when the body issues a collective", function()
+    local ncc = require "nki.collectives"
+    local function gathered(collective)
+      local k = nki.jit(function(a)
+        local out = nl.ndarray(a.shape, a.dtype, {buffer = nl.shared_hbm})
+        if collective then
+          ncc.all_reduce({a}, {out}, ncc.ReplicaGroup{{0, 1}}, nl.add)
+        else
+          nl.store(out, nl.load(a))
+        end
+        return out
+      end, {platform_target = "trn2"})
+      local kernel_return, has_collectives = k:specialize_and_call(k:bind_arguments(d))
+      assert.equal(has_collectives, kernel_return.has_collectives)
+      assert.equal(has_collectives, k:specialize(d).has_collectives)
+      assert.equal(has_collectives, k:specialize(d).config.has_collectives)
+      return has_collectives
+    end
+    assert.is_true(gathered(true))
+    assert.is_false(gathered(false))
+  end)
+
   it("NKIFinalizeException ends the body from wherever it is raised", function()
     local function deep(out)
       error(nki.NKIFinalizeException(out))
@@ -214,6 +236,20 @@ describe("section 2.5: check_grid and the platform target", function()
       local a = k:specialize(nki.decl({i, 2}, "float32"))
       print(a.platform_target, a.platform_target_is_fallback, a.config.platform_target_is_fallback, a.cache_key)
     end]]
+
+  it("a grid over several physical cores is legal on trn2, trn2n, trn3, core_v4 and gen3 alone", function()
+    local legal = {trn2 = true, trn2n = true, trn3 = true, core_v4 = true, gen3 = true}
+    for _, target in ipairs{"trn1", "trn1n", "inf2", "gen2", "trn2", "trn2n", "trn3", "core_v4", "gen3"} do
+      local k = nki.jit(copy, {platform_target = target, func_name = "k"})[nl.nc(2)]
+      if legal[target] then
+        assert.same({2}, k:specialize(d).config.grid)
+      else
+        raises("err_multi_cores_spmd_not_supported", "kernel k: a grid over several physical cores needs", function()
+          k:specialize(d)
+        end)
+      end
+    end
+  end)
 
   it("a target comes from NEURON_PLATFORM_TARGET_OVERRIDE", function()
     local r = build.run{"-e", script, env = "NEURON_PLATFORM_TARGET_OVERRIDE=trn2n"}

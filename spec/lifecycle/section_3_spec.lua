@@ -16,6 +16,12 @@ describe("section 3", function()
     assert.truthy(hlo:find("output_to_operand_aliasing={{}: (2, {})}", 1, true))
   end)
 
+  it("op_type and op_name are those that the profiler shows", function()
+    local hlo = nki.jit(update):specialize(d, d, d):hlo()
+    local name = "xla___op_NkiKernelCallImpl"
+    assert.truthy(hlo:find(('metadata={op_type="%s" op_name="%s"'):format(name, name), 1, true), hlo)
+  end)
+
   it("a legacy kernel's written parameter is an output and need not be returned", function()
     local k = nki.LegacyFrameworkKernel(function(in1, in2, out)
       nl.store(out, nl.load(in1) + nl.load(in2))
@@ -89,6 +95,30 @@ describe("section 3.2: dump_config_with_boundargs", function()
     local k, log = logged(nki.UnifiedKernel)
     k:dump_config(d, d, d)
     assert.same(order, log)
+  end)
+
+  it("hands assemble_result what the page lists, in its order", function()
+    local seen
+    local Mine = nki.class("Mine", nki.UnifiedKernel)
+    function Mine:assemble_result(...)
+      seen = table.pack(...)
+      return nki.UnifiedKernel.assemble_result(self, ...)
+    end
+    local k = Mine(function(a, by)
+      nl.store(a, nl.load(a) * by)
+      return {a}
+    end, {func_name = "k"})
+    local record = k:specialize(d, 4)
+    assert.equal(10, seen.n)
+    assert.equal(record.backend_config, seen[1])
+    assert.same({{"a"}, {"a"}, {{0, 0}}}, {seen[2], seen[3], seen[4]})
+    assert.same({{name = "by", kind = "int", value = 4}}, seen[5])
+    assert.same({1, "a", "float32"}, {#seen[6], seen[6][1].name, seen[6][1].dtype})
+    assert.equal(d.shape, seen[6][1].shape)
+    assert.is_false(seen[7])
+    assert.equal(record.cache_key, seen[8])
+    assert.equal("trace of k (1 operands, 1 outputs)", tostring(seen[9]))
+    assert.is_true(seen[10])
   end)
 
   it("a hit makes the key and nothing else, and gives the whole result again", function()

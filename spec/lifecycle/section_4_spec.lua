@@ -91,6 +91,22 @@ describe("section 4.3: encode_backend_config", function()
     assert.same({level = 2}, c.opts)
   end)
 
+  it("holds the grid, what the tensors are, the constants and the returns", function()
+    local k = nki.jit(function(a, by, mode)
+      local out = nl.ndarray(a.shape, "bfloat16", {buffer = nl.shared_hbm, name = "y"})
+      nl.store(out, nl.load(a) * (mode and by))
+      return out
+    end, options)
+    local c = k[{1, 1}]:specialize(d, 3.0, "fast").config
+    local y = {name = "y", dtype = "bfloat16", shape = {2, 2}}
+    assert.same({1, 1}, c.grid)
+    assert.same({operands = {{name = "a", dtype = "float32", shape = {2, 2}}}, outputs = {y}}, c.serialize_dims)
+    assert.same({y}, c.kernel_return)
+    assert.is_true(c.tiled)
+    assert.same({{name = "by", kind = "float", value = 3.0}, {name = "mode", kind = "string", value = "fast"}},
+      c.constant_values)
+  end)
+
   it("carries the whole program: the config alone runs", function()
     local nd = require "nki.ndarray"
     local a = nki.jit(update, options):specialize(d, d, d)

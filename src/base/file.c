@@ -1,6 +1,7 @@
 /* file.c -- base room: whole files in and out through file descriptors. */
 #include "file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -222,4 +223,33 @@ bool file_write_all(const FileOut *files, size_t count, Diag *d) {
 bool file_write(const char *path, const void *data, size_t n, Diag *d) {
   FileOut f = {path, data, n};
   return file_write_all(&f, 1, d);
+}
+
+/* ---- what killed processes leave ------------------------------------------------------------------------------- */
+
+/* A name that open_beside gives. */
+static bool is_temporary(const char *name) {
+  static const char digits[] = "0123456789";
+  if (strncmp(name, ".nk-", 4) != 0) return false;
+  const char *pid = name + 4, *dash = pid + strspn(pid, digits);
+  if (dash == pid || *dash != '-') return false;
+  const char *tail = dash + 1 + strspn(dash + 1, digits);
+  return tail > dash + 1 && strcmp(tail, ".tmp") == 0;
+}
+
+void file_drop_stale(const char *path) {
+  enum { STALE = 3600 };
+  char folder[PATH_MAX + 1];
+  struct stat now, st;
+  folder_name(path, folder);
+  int at = stat(path, &now) == 0 ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  DIR *dir = at >= 0 ? fdopendir(at) : NULL;
+  for (const struct dirent *e; dir && (e = readdir(dir));)
+    if (is_temporary(e->d_name) && fstatat(at, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+        st.st_mtime < now.st_mtime - STALE)
+      unlinkat(at, e->d_name, 0);
+  if (dir)
+    closedir(dir);
+  else if (at >= 0)
+    close(at);
 }

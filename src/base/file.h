@@ -25,4 +25,7 @@ typedef struct FileOut {
 /* Several files, all or none: each is complete under a temporary name before the first is renamed. "-" and devices are
  * written last. */
 bool file_write_all(const FileOut *files, size_t count, Diag *d);
+/* Removes the temporary files that killed processes left in the folder of path, a file just written: those an hour
+   older than it, by the clock of its file system. One that is still being written is younger. */
+void file_drop_stale(const char *path);
 #endif

@@ -70,7 +70,7 @@ static void put_header(Text *out, const HloModule *h) {
 }
 
 static void put_metadata(Text *out, const HloModule *h) {
-  text_printf(out, ", metadata={op_type=\"" HLO_OP_TYPE "\" op_name=\"%s\"", h->op_name);
+  text_printf(out, ", metadata={op_type=\"" HLO_OP "\" op_name=\"" HLO_OP "\"");
   if (h->source_file) {
     text_puts(out, " source_file=");
     put_quoted(out, h->source_file);

@@ -27,8 +27,7 @@ enum { HLO_API_ORIGINAL = 1, HLO_API_STATUS_RETURNING = 2 };
 typedef struct HloModule {
   Arena arena;
   const Artifact *a;
-  const char *name; /* "jit_<func_name>" */
-  const char *op_name;
+  const char *name;        /* "jit_<func_name>" */
   const char *source_file; /* of the kernel's first instruction with a known line; NULL when there is none */
   int source_line;
   HloIns *ins;
@@ -39,7 +38,7 @@ typedef struct HloModule {
   int api_version;
 } HloModule;
 
-#define HLO_OP_TYPE "nki"
+#define HLO_OP "xla___op_NkiKernelCallImpl" /* op_type and op_name: what profilers show of the call */
 
 /* Names are unique and such that XLA reads them back. False when out of memory. The caller frees h->arena. */
 bool hlo_describe(HloModule *h, const Artifact *a);

@@ -72,8 +72,7 @@ bool hlo_describe(HloModule *h, const Artifact *a) {
   const IrBuf **part = arena_newn(&h->arena, const IrBuf *, noperands + a->noutputs);
   h->ins = arena_newn(&h->arena, HloIns, all);
   h->name = hlo_name(&h->arena, "jit_", a->func_name);
-  h->op_name = h->name ? arena_printf(&h->arena, "nkilua/%s", h->name) : NULL;
-  if (!part || !h->ins || !h->op_name) return false;
+  if (!part || !h->ins || !h->name) return false;
   for (uint32_t i = 0; i < a->ninputs; i++) part[i] = artifact_input(a, i);
   for (uint32_t i = 0; i < a->ntensors; i++) part[a->ninputs + i] = a->tensors[i].buf;
   for (uint32_t k = 0; k < a->noutputs; k++) part[noperands + k] = artifact_output(a, k);

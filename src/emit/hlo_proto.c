@@ -181,8 +181,8 @@ static void put_literal(Text *out, const IrBuf *b) {
 
 static void put_metadata(Text *out, const HloModule *h) {
   size_t start = begin(out, INS_METADATA);
-  put_string(out, METADATA_OP_TYPE, HLO_OP_TYPE);
-  put_string(out, METADATA_OP_NAME, h->op_name);
+  put_string(out, METADATA_OP_TYPE, HLO_OP);
+  put_string(out, METADATA_OP_NAME, HLO_OP);
   if (h->source_file) put_string(out, METADATA_SOURCE_FILE, h->source_file);
   put_int(out, METADATA_SOURCE_LINE, h->source_line);
   end(out, start);

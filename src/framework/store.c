@@ -15,7 +15,7 @@ static const char ending[] = ".nkc";
 struct FwStore {
   Alloc alloc;
   Text dir, path, bytes, why, warning;
-  bool explain, made, broken, warned; /* broken: nothing can be written */
+  bool explain, made, swept, broken, warned; /* broken: nothing can be written */
 };
 
 FwStore *fw_store_new(Alloc alloc, const char *dir, bool explain) {
@@ -116,6 +116,8 @@ const char *store_put(FwStore *s, Span key, const Artifact *a) {
   ok = ok && saved_of(&s->bytes, a, key.p, key.n);
   if (ok && !file_write(text_str(&s->path), s->bytes.data, s->bytes.len, &d)) return fail(s, &d);
   diag_free(&d);
+  if (ok && !s->swept) file_drop_stale(text_str(&s->path));
+  s->swept = s->swept || ok;
   return ok ? NULL : "it does not fit into memory";
 }
 
