@@ -167,15 +167,17 @@ static bool decode(Tx *x, const char *s, const char *e, TxStr *out) {
 
 #define UNTERMINATED "this string does not end on its line or holds a control character"
 
+static bool is_plain(char c) { return (unsigned char)(c - ' ') < 0x60 && c != '"' && c != '\\'; }
+
 /* The closing quote of the string whose inside begins at s; NULL at a control character or the end. */
 static const char *string_end(const char *s, const char *end, unsigned *seen) {
-  for (; s < end && *s != '"'; s++) {
-    unsigned char c = (unsigned char)*s;
-    if (c < ' ') return NULL;
-    *seen |= c >= 0x80 ? 1u : c == '\\' ? 2u : 0;
-    if (c == '\\' && ++s >= end) return NULL;
+  for (;; s++) {
+    while (s < end && is_plain(*s)) s++;
+    if (s >= end || (unsigned char)*s < ' ') return NULL;
+    if (*s == '"') return s;
+    *seen |= *s == '\\' ? 2u : 1u;
+    if (*s == '\\' && ++s >= end) return NULL;
   }
-  return s < end ? s : NULL;
 }
 
 bool tx_string(Tx *x, const char *what, TxStr *out) {
@@ -204,10 +206,17 @@ const char *tx_name(Tx *x, TxStr s, const char *at) {
 /* Bytes at which skipping a region stops to look. */
 static const bool stops[256] = {['{'] = true, ['}'] = true, ['"'] = true, ['/'] = true};
 
+static const char *next_stop(const char *p, const char *end) {
+  const unsigned char *s = (const unsigned char *)p;
+  while ((const char *)s + 4 <= end && !(stops[s[0]] | stops[s[1]] | stops[s[2]] | stops[s[3]])) s += 4;
+  while ((const char *)s < end && !stops[*s]) s++;
+  return (const char *)s;
+}
+
 bool tx_skip_braces(Tx *x) {
   const char *open = x->p, *s = open, *end = x->end;
   for (int64_t depth = 0; s && s < end; s++) {
-    while (s < end && !stops[(unsigned char)*s]) s++;
+    s = next_stop(s, end);
     if (s == end) break;
     if (*s == '{') depth++;
     if (*s == '}' && --depth == 0) {

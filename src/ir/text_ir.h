@@ -179,6 +179,7 @@ const char *tx_did_you_mean(Tx *x, TxStr s, const char *const *names); /* "; did
 /* Tokens; white space and comments are skipped first. */
 void tx_space_slow(Tx *x);
 static inline void tx_space(Tx *x) {
+  if (x->p < x->end && *x->p == ' ') x->p++;
   if (x->p < x->end && (*x->p <= ' ' || *x->p == '/')) tx_space_slow(x);
 }
 static inline bool tx_peek(Tx *x, char c) {
