@@ -345,11 +345,12 @@ describe("a full disk", function()
   it("is one warning, leaves nothing, and the run goes on", function()
     local path = script("k.lua", scaled)
     local want = ok{"config", path, "a=f32[4,4]", store = ""}
-    local line = "(ulimit -f 1; NKILUA_CACHE_DIR=%s NEURON_PLATFORM_TARGET_OVERRIDE=trn2 %s config %s 'a=f32[4,4]') | cat"
+    local line = "(ulimit -f 1; NKILUA_CACHE_DIR=%s NEURON_PLATFORM_TARGET_OVERRIDE=trn2 %s config %s 'a=f32[4,4]') " ..
+      "| cat"
     local r = build.shell(line:format(build.quote(store), build.quote(build.program), build.quote(path)))
     assert.equal(want, r.out)
-    assert.matches("^the body runs\nwarning: persistent cache: cannot write '[^\n]*': File too large; what is not there "
-      .. "yet is kept in memory only\n$", r.err)
+    assert.matches("^the body runs\nwarning: persistent cache: cannot write '[^\n]*': File too large; what is not " ..
+      "there yet is kept in memory only\n$", r.err)
     assert.same({}, files())
   end)
 end)

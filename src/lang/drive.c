@@ -147,12 +147,17 @@ static bool finalized(lua_State *L) {
   return is;
 }
 
-static void run_body(lua_State *L, const DriveRun *run, int handler) {
-  int first = lua_gettop(L) + 1;
-  push_body(L, run);
-  if (lua_pcall(L, lua_gettop(L) - first, LUA_MULTRET, handler) == LUA_OK) return;
+/* What tells an error from another: a body may catch one and raise the next. */
+static const void *identity(lua_State *L, int i) {
+  static const char plain;
+  const void *p = lua_topointer(L, i);
+  return p ? p : &plain;
+}
+
+void drive_body(lua_State *L, LangCtx *c, int nargs, int handler) {
+  if (lua_pcall(L, nargs, LUA_MULTRET, handler) == LUA_OK) return;
   if (!finalized(L)) {
-    run->call->c->drive->kept = true;
+    c->drive->kept = identity(L, -1);
     lua_error(L);
   }
   lua_getfield(L, -1, "n");
@@ -161,6 +166,12 @@ static void run_body(lua_State *L, const DriveRun *run, int handler) {
   for (int k = 1; k <= n; k++) lua_rawgeti(L, table, k);
   lua_rotate(L, table, n);
   lua_pop(L, 2);
+}
+
+static void run_body(lua_State *L, const DriveRun *run, int handler) {
+  int first = lua_gettop(L) + 1;
+  push_body(L, run);
+  drive_body(L, run->call->c, lua_gettop(L) - first, handler);
 }
 
 static void push_context(lua_State *L, DriveRun *run) {
@@ -250,7 +261,7 @@ static int run_programs(lua_State *L) {
 /* Keeps the traceback, which dies with the unwinding; the error value stays what it is. */
 int drive_on_error(lua_State *L) {
   LangCtx *c = lang_ctx(L);
-  if (c->drive && c->drive->kept) return 1;
+  if (c->drive && c->drive->kept == identity(L, 1)) return 1;
   luaL_traceback(L, L, NULL, 1);
   size_t n;
   const char *s = lua_tolstring(L, -1, &n);

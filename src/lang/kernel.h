@@ -140,6 +140,9 @@ void kernel_cache_free(LangCtx *c);
 /* drive.c */
 int drive_finalize_exception(lua_State *L); /* nki.NKIFinalizeException */
 int drive_on_error(lua_State *L);           /* message handler: keeps the traceback */
+/* Calls the body of a kernel; nki.NKIFinalizeException raised below it is its return. handler: where drive_on_error is.
+ */
+void drive_body(lua_State *L, LangCtx *c, int nargs, int handler);
 IrModule *drive_specialize(void *ud, const FwRequest *r, bool *has_collectives, bool *impure, Diag *d);
 
 /* node.c: a kernel called inside another. */

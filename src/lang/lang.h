@@ -18,7 +18,7 @@ typedef struct Drive {
   lua_State *L;     /* the thread that runs the body */
   const char *name; /* func_name */
   const char *dir;  /* folder of the script that defines the kernel: "" or ends in '/' */
-  bool kept;        /* the traceback of the error on its way up is kept already */
+  const void *kept; /* what tells the error on its way up whose traceback is kept */
 } Drive;
 /* The C function whose callee is the kernel function: a frame whose function is this one is where a call chain ends. */
 int lang_drive_body(lua_State *L);

@@ -117,13 +117,21 @@ void node_blame(KernelCall *call) {
 
 /* ---- inlined ----------------------------------------------------------------------------------------------------- */
 
-static int run_body(KernelCall *call) {
+/* A helper is a part of the body that calls it; a kernel's body is one of its own. */
+static int run_body(KernelCall *call, bool helper) {
   lua_State *L = call->L;
   int nparams = call->k->core->nparams;
   kernel_push_function(L, call->kernel);
   lua_replace(L, call->kernel);
   lua_settop(L, call->kernel + nparams);
-  lua_call(L, nparams, LUA_MULTRET);
+  if (helper) {
+    lua_call(L, nparams, LUA_MULTRET);
+  } else {
+    lua_pushcfunction(L, drive_on_error);
+    lua_insert(L, call->kernel);
+    drive_body(L, call->c, nparams, call->kernel);
+    lua_remove(L, call->kernel);
+  }
   return lua_gettop(L) - call->kernel + 1;
 }
 
@@ -154,13 +162,13 @@ int node_insert(KernelCall *call) {
   lua_State *L = call->L;
   const KernelCore *core = call->k->core;
   if (call->k->ngrid) LANG_HERE(L, nested_kernel_with_spmd_grid, core->func_name);
-  if (core->mode == MODE_TRACE) return run_body(call);
+  if (core->mode == MODE_TRACE) return run_body(call, true);
   for (int p = 0; p < core->nparams; p++) check_space(call, call->first + p, core->params[p]);
   uint32_t at = call->c->trace->f->nnodes;
   IrNode *node = begin(call);
   int n = core->library && core->mode == MODE_AUTO && !call->over ? splice(call, node) : -1;
   if (n >= 0) return n;
-  n = run_body(call);
+  n = run_body(call, false);
   for (int i = 1; i <= lua_gettop(L); i++) check_space(call, i, "a result");
   add_body(call, node, at, n);
   return n;
