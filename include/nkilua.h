@@ -301,6 +301,20 @@ NKL_API int nkl_kernel_param_count(const nkl_kernel *k);
 NKL_API const char *nkl_kernel_param_name(const nkl_kernel *k, int i); /* lent */
 /* Names of the kernels in the table that the last script returned, '\n'-separated; "" when it returned one kernel. */
 NKL_API NKL_NODISCARD nkl_status nkl_kernel_names(nkl_ctx *c, nkl_buf *out);
+/* "auto", "simulation", "jax", "torchxla", "legacy" or "framework" (of a class written in Lua); static. */
+NKL_API const char *nkl_kernel_mode(const nkl_kernel *k);
+/* Options of nki.jit; grid and opts are those of a request. What stays as nkl_kernel_options_init leaves it is not
+   changed. */
+typedef struct nkl_kernel_options {
+  uint32_t struct_size;
+  const char *mode, *func_name;
+  const char *platform_target; /* nkl_options.target, when set, goes before it */
+  int enable_cache;            /* 0 or 1 */
+  int64_t cache_size;
+} nkl_kernel_options;
+NKL_API void nkl_kernel_options_init(nkl_kernel_options *o);
+/* A copy with other options, as k:replace makes it: it shares the cache of k unless it has a cache_size of its own. */
+NKL_API NKL_NODISCARD nkl_status nkl_kernel_replace(const nkl_kernel *k, const nkl_kernel_options *o, nkl_kernel **out);
 
 typedef enum nkl_arg_kind {
   NKL_ARG_NIL,
@@ -558,12 +572,12 @@ NKL_API NKL_NODISCARD nkl_status nkl_program_plan(const nkl_program *p, const nk
 
 /* ---- XLA on the CPU ------------------------------------------------------------------------------------------ */
 /* A handler of XLA's typed FFI (XLA_FFI_Handler, versions 0.1 to 0.3): to be registered for the platform "cpu" and
-   called by compiled programs only. The custom-call has one attribute, the string "config": a backend_config. Its
-   operands are the program's inputs, its results the program's outputs, dense and row-major; dtypes without a
-   counterpart in XLA come as the type of the same bytes (tfloat32 as f32, packed ones as u32 and u16). An output that
-   aliases an input may share its buffer. Configs are decoded at their first call; the last 64 are kept. What goes wrong
-   is returned as XLA's error, whose text is "file:line: message [err_id]" and, on further lines, notes and the call
-   chain. Needs no context; any number of threads may be inside. */
+   called by compiled programs only. The custom-call has the attribute "config", a string: a backend_config; and it may
+   have "strict", a truth value as in nkl_sim. Its operands are the program's inputs, its results the program's outputs,
+   dense and row-major; dtypes without a counterpart in XLA come as the type of the same bytes (tfloat32 as f32, packed
+   ones as u32 and u16). An output that aliases an input may share its buffer. Configs are decoded at their first call;
+   the last 64 are kept. What goes wrong is returned as XLA's error, whose text is "file:line: message [err_id]" and, on
+   further lines, notes and the call chain. Needs no context; any number of threads may be inside. */
 NKL_API void *nkl_xla_ffi_execute(void *call_frame);
 
 /* ---- tables: for tools and editors --------------------------------------------------------------------------- */

@@ -335,6 +335,14 @@ describe("copies of a kernel", function()
     assert.equal(1, k:cache_info().entries)
     assert.same({}, k.grid)
     assert.equal(0, k:replace{cache_size = 4}:cache_info().entries)
+    for _, mode in ipairs{"benchmark", "baremetal"} do
+      raises("err_kernel_option", "only nki.jit takes the modes benchmark and baremetal", function()
+        k:replace{mode = mode}
+      end)
+    end
+    raises("err_kernel_option", "the class of a kernel says its mode", function()
+      nki.class("Mine", nki.FrameworkKernel)(function(a) return a end):replace{mode = "legacy"}
+    end)
     raises("err_bind_unknown", "no parameter 'colour'", function()
       k:replace{colour = 1}
     end)
@@ -360,10 +368,11 @@ describe("copies of a kernel", function()
     assert.equal("there", copy.note)
   end)
 
-  it("have the class and so the mode of the original", function()
-    raises("err_kernel_option", "the class of a kernel says its mode", function()
-      nki.jit(doubled):replace{mode = "jax"}
-    end)
+  it("have the mode of the original or one of their own", function()
+    local k = nki.jit(doubled, {mode = "torchxla"})
+    assert.equal("AwsNeuronNkiKernel", k:replace{opts = {level = 1}}:specialize(d).custom_call_target)
+    assert.equal("AwsNeuronCustomNativeKernel", k:replace{mode = "jax"}:specialize(d).custom_call_target)
+    assert.equal("AwsNeuronNkiKernel", k:specialize(d).custom_call_target)
   end)
 
   it("do not trace an unchanged body again", function()

@@ -267,11 +267,11 @@ static void environment(void **state) {
 #if defined(__x86_64__)
   unsigned before = _mm_getcsr();
   _mm_setcsr(0x1f80 | 0x8040 | 0x2000); /* flush to zero, denormals are zero, round down */
-  VmEnv saved;
-  vm_enter(&saved);
+  FpEnv saved;
+  fp_enter(&saved);
   float sum = vm_op(VM_add, 0x1p-149f, 0x1p-149f), up = vm_op(VM_divide, 2.0f, 3.0f);
   assert_int_equal(_mm_getcsr() & 0xffc0, 0x1f80);
-  vm_leave(&saved);
+  fp_leave(&saved);
   unsigned left = _mm_getcsr();
   _mm_setcsr(before);
   assert_int_equal(left, 0x1f80 | 0x8040 | 0x2000);

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "fpenv.h"
 #include "host.h"
 #include "nkilua.h"
 #include "tensorfile.h"

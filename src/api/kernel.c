@@ -1,18 +1,22 @@
 /* kernel.c -- room api: kernels, the arguments of a request, specialization, the hooks of a host's framework. */
 #include "api.h"
 
+/* Takes over the reference. */
+static nkl_status hold(nkl_ctx *c, int ref, nkl_kernel **out) {
+  *out = alloc_new(&c->alloc, sizeof **out);
+  if (*out) {
+    **out = (nkl_kernel){.ctx = c, .count = 1, .ref = ref};
+    return NKL_OK;
+  }
+  host_kernel_drop(c->host, ref);
+  return API_NOMEM(c);
+}
+
 nkl_status nkl_get_kernel(nkl_ctx *c, const char *name, nkl_kernel **out) {
+  int ref;
   *out = NULL;
   if (api_enter(c, "nkl_get_kernel")) return c->error.status;
-  nkl_kernel *k = alloc_new(&c->alloc, sizeof *k);
-  if (!k) return API_NOMEM(c);
-  *k = (nkl_kernel){.ctx = c, .count = 1};
-  if (!host_kernel(c->host, name, &k->ref, &c->diag)) {
-    alloc_free(&c->alloc, k, sizeof *k);
-    return api_fail(c);
-  }
-  *out = k;
-  return NKL_OK;
+  return host_kernel(c->host, name, &ref, &c->diag) ? hold(c, ref, out) : api_fail(c);
 }
 
 nkl_kernel *nkl_kernel_retain(nkl_kernel *k) {
@@ -40,6 +44,25 @@ nkl_status nkl_kernel_names(nkl_ctx *c, nkl_buf *out) {
   if (host_kernel_names(c->host, &t, &c->diag)) return api_take(&t, out) ? NKL_OK : API_NOMEM(c);
   text_free(&t);
   return api_fail(c);
+}
+
+const char *nkl_kernel_mode(const nkl_kernel *k) { return host_kernel_mode(k->ctx->host, k->ref); }
+
+void nkl_kernel_options_init(nkl_kernel_options *o) {
+  *o = (nkl_kernel_options){.struct_size = sizeof *o, .enable_cache = -1};
+}
+
+nkl_status nkl_kernel_replace(const nkl_kernel *k, const nkl_kernel_options *options, nkl_kernel **out) {
+  nkl_ctx *c = k->ctx;
+  nkl_kernel_options o;
+  int ref;
+  nkl_kernel_options_init(&o);
+  *out = NULL;
+  if (api_enter(c, "nkl_kernel_replace")) return c->error.status;
+  if (!options || !API_STRUCT(&o, options))
+    return API_FAIL(c, api_use, "nkl_kernel_replace", "the options were not initialised with nkl_kernel_options_init");
+  HostKernelOptions changes = {o.mode, o.func_name, o.platform_target, o.enable_cache, o.cache_size};
+  return host_kernel_replace(c->host, k->ref, &changes, &ref, &c->diag) ? hold(c, ref, out) : api_fail(c);
 }
 
 /* ---- the framework of the host ------------------------------------------------------------------------------- */
@@ -105,10 +128,13 @@ static bool constant(nkl_ctx *c, Arena *a, const nkl_arg *arg, ConstValue *out) 
       *out = (ConstValue){.kind = CONST_STRING, .s = arg->u.s.p, .len = arg->u.s.len};
       return true;
     case NKL_ARG_TUPLE: {
-      ConstValue *items = arena_newn(a, ConstValue, arg->u.tuple.n);
+      size_t n = arg->u.tuple.n;
+      if (n && arg->u.tuple.items[n - 1].kind == NKL_ARG_NIL)
+        return DIAG(&c->diag, api_use, "nkl_specialize", "a tuple ends with nil, which no list of Lua's does");
+      ConstValue *items = arena_newn(a, ConstValue, n);
       if (!items) return DIAG0(&c->diag, nomem);
-      *out = (ConstValue){.kind = CONST_TUPLE, .items = items, .nitems = (uint32_t)arg->u.tuple.n};
-      for (size_t i = 0; i < arg->u.tuple.n; i++)
+      *out = (ConstValue){.kind = CONST_TUPLE, .items = items, .nitems = (uint32_t)n};
+      for (size_t i = 0; i < n; i++)
         if (!constant(c, a, &arg->u.tuple.items[i], &items[i])) return false;
       return true;
     }

@@ -4,7 +4,10 @@
 nkl_status nkl_program_decode(const char *config, size_t len, nkl_program **out, nkl_error_buf *err) {
   Diag d;
   diag_init(&d, alloc_std);
+  FpEnv env;
+  fp_enter(&env);
   const Artifact *a = config_decode(alloc_std, config, len, &d);
+  fp_leave(&env);
   *out = api_program(a);
   nkl_status s = a ? NKL_OK : api_fail_buf(err, &d);
   diag_free(&d);
@@ -49,7 +52,10 @@ nkl_status nkl_program_render(const nkl_program *p, nkl_format f, nkl_buf *out, 
   *out = (nkl_buf)NKL_BUF_INIT;
   text_init(&t, a->arena.alloc);
   diag_init(&d, a->arena.alloc);
+  FpEnv env;
+  fp_enter(&env);
   bool ok = render(a, f, &t, &d);
+  fp_leave(&env);
   if (ok && !api_take(&t, out)) ok = DIAG0(&d, nomem);
   nkl_status s = ok ? NKL_OK : api_fail_buf(err, &d);
   text_free(&t);

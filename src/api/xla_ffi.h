@@ -11,8 +11,9 @@
 enum { XLA_MAJOR = 0, XLA_MINOR = 3 };
 enum { XLA_EXTENSION_METADATA = 1 };
 enum { XLA_STAGE_EXECUTE = 3 };
-enum { XLA_BUFFER = 1 };      /* kind of an operand or a result: the only one */
-enum { XLA_ATTR_STRING = 4 }; /* kind of an attribute: a span of bytes */
+enum { XLA_BUFFER = 1 };                           /* kind of an operand or a result: the only one */
+enum { XLA_ATTR_SCALAR = 3, XLA_ATTR_STRING = 4 }; /* kinds of an attribute; a string is a span of bytes */
+enum { XLA_PRED = 1 };                             /* element type of a truth value: one byte */
 typedef enum XlaCode {
   XLA_CANCELLED = 1,
   XLA_INVALID_ARGUMENT = 3,
@@ -75,6 +76,10 @@ typedef struct XlaSpan {
   const char *p; /* without a NUL */
   size_t len;
 } XlaSpan;
+typedef struct XlaScalar {
+  int dtype;
+  void *value;
+} XlaScalar;
 /* Operands, or results. */
 typedef struct XlaList {
   size_t struct_size;

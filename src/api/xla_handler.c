@@ -7,6 +7,7 @@
 typedef struct Call {
   const XlaFrame *frame;
   const Artifact *artifact;
+  bool strict;
   SimTensor *operands, *results;
   SimTensor *outputs; /* where the results are computed: at their place, or in memory of the arena */
   Arena arena;
@@ -16,7 +17,8 @@ typedef struct Call {
 
 static XlaMetadata *asked(const XlaFrame *f) {
   for (XlaExtension *e = f->extension; e; e = e->next)
-    if (e->kind == XLA_EXTENSION_METADATA) return ((XlaMetadataExtension *)(void *)e)->metadata;
+    if (e->kind == XLA_EXTENSION_METADATA && e->struct_size >= sizeof(XlaMetadataExtension))
+      return ((XlaMetadataExtension *)(void *)e)->metadata;
   return NULL;
 }
 
@@ -70,29 +72,55 @@ static XlaError *report(const XlaFrame *f, const Diag *d) {
 
 /* ---- the frame ------------------------------------------------------------------------------------------------- */
 
+static bool check_list(const XlaList *list) {
+  return XLA_HAS(list, XlaList, items) && list->size >= 0 && (list->size == 0 || (list->kinds && list->items));
+}
+
 static bool check_frame(const XlaFrame *f, Diag *d) {
   const XlaVersion *v = &f->api->version;
   if (v->major != XLA_MAJOR || v->minor < 1)
     return DIAG(d, xla_version, v->major, v->minor, XLA_MAJOR, XLA_MAJOR, XLA_MINOR);
   if (!XLA_HAS(f, XlaFrame, attrs)) return DIAG(d, xla_frame, "the frame ends before its attributes");
-  if (!XLA_HAS(&f->args, XlaList, items) || f->args.size < 0)
-    return DIAG(d, xla_frame, "the list of operands is damaged");
-  if (!XLA_HAS(&f->rets, XlaList, items) || f->rets.size < 0)
-    return DIAG(d, xla_frame, "the list of results is damaged");
-  return XLA_HAS(&f->attrs, XlaAttrs, values) || DIAG(d, xla_frame, "the list of attributes is damaged");
+  if (!check_list(&f->args)) return DIAG(d, xla_frame, "the list of operands is damaged");
+  if (!check_list(&f->rets)) return DIAG(d, xla_frame, "the list of results is damaged");
+  const XlaAttrs *a = &f->attrs;
+  bool ok = XLA_HAS(a, XlaAttrs, values) && a->size >= 0 && (a->size == 0 || (a->kinds && a->names && a->values));
+  for (int64_t i = 0; ok && i < a->size; i++) ok = a->names[i] && a->names[i]->p && a->values[i];
+  return ok || DIAG(d, xla_frame, "the list of attributes is damaged");
 }
 
-static bool find_config(const XlaFrame *f, XlaSpan *out, Diag *d) {
-  static const char name[] = "config";
-  *out = (XlaSpan){NULL, 0};
-  for (int64_t i = 0; i < f->attrs.size; i++) {
-    const XlaSpan *n = f->attrs.names[i];
-    if (n->len != sizeof name - 1 || memcmp(n->p, name, n->len) != 0)
+static bool is_named(const XlaSpan *name, const char *want) {
+  return name->len == strlen(want) && memcmp(name->p, want, name->len) == 0;
+}
+
+static bool read_config(const XlaAttrs *a, int64_t i, XlaSpan *out, Diag *d) {
+  if (a->kinds[i] != XLA_ATTR_STRING) return DIAG(d, xla_frame, "the attribute 'config' is no string");
+  *out = *(const XlaSpan *)a->values[i];
+  return true;
+}
+
+static bool read_strict(const XlaAttrs *a, int64_t i, bool *out, Diag *d) {
+  const XlaScalar *s = a->values[i];
+  if (a->kinds[i] != XLA_ATTR_SCALAR || s->dtype != XLA_PRED || !s->value)
+    return DIAG(d, xla_frame, "the attribute 'strict' is no truth value");
+  *out = *(const unsigned char *)s->value != 0;
+  return true;
+}
+
+static bool read_attributes(const XlaFrame *f, XlaSpan *config, bool *strict, Diag *d) {
+  const XlaAttrs *a = &f->attrs;
+  *config = (XlaSpan){NULL, 0};
+  for (int64_t i = 0; i < a->size; i++) {
+    const XlaSpan *n = a->names[i];
+    if (is_named(n, "config")) {
+      if (!read_config(a, i, config, d)) return false;
+    } else if (is_named(n, "strict")) {
+      if (!read_strict(a, i, strict, d)) return false;
+    } else {
       return DIAG(d, xla_attribute, (int)(n->len < 64 ? n->len : 64), n->p);
-    if (f->attrs.kinds[i] != XLA_ATTR_STRING) return DIAG(d, xla_frame, "the attribute 'config' is no string");
-    *out = *(const XlaSpan *)f->attrs.values[i];
+    }
   }
-  return out->p || DIAG(d, xla_frame, "there is no attribute 'config', which holds the backend_config");
+  return config->p || DIAG(d, xla_frame, "there is no attribute 'config', which holds the backend_config");
 }
 
 static const char *type_name(int xla) {
@@ -109,8 +137,8 @@ static void put_shape(Text *out, int xla, int64_t rank, const int64_t *dims) {
     text_printf(out, "XLA type %d ", xla);
   }
   text_puts(out, "[");
-  for (int64_t i = 0; i < rank; i++) text_printf(out, i ? ",%lld" : "%lld", (long long)dims[i]);
-  text_puts(out, "]");
+  for (int64_t i = 0; i < rank && i < IR_MAX_RANK; i++) text_printf(out, i ? ",%lld" : "%lld", (long long)dims[i]);
+  text_puts(out, rank > IR_MAX_RANK ? ",...]" : "]");
 }
 
 static bool mismatch(const Call *c, const char *name, const XlaBuffer *have, const IrBuf *want, Diag *d) {
@@ -132,8 +160,11 @@ static bool take_buffer(const Call *c, bool result, uint32_t i, Diag *d) {
   SimTensor *out = result ? &c->results[i] : &c->operands[i];
   const char *name = result ? c->artifact->output_names[i] : c->artifact->input_names[i];
   const XlaBuffer *have = list->items[i];
-  if (list->kinds[i] != XLA_BUFFER || !have || !XLA_HAS(have, XlaBuffer, dims) || !have->data)
+  bool buffer = list->kinds[i] == XLA_BUFFER && have && XLA_HAS(have, XlaBuffer, dims) && have->data;
+  if (!buffer || have->rank < 0 || (have->rank > 0 && !have->dims))
     return DIAG(d, xla_frame, result ? "a result is no buffer" : "an operand is no buffer");
+  if ((uintptr_t)have->data % (uintptr_t)dtype_bytes(want->dtype) != 0)
+    return DIAG(d, xla_frame, "a buffer does not lie on whole elements");
   bool same = have->dtype == hlo_element_type(want->dtype) && have->rank == want->rank;
   for (int k = 0; same && k < want->rank; k++) same = have->dims[k] == want->shape[k];
   if (!same) return mismatch(c, name, have, want, d);
@@ -183,6 +214,7 @@ static bool place_outputs(Call *c, Diag *d) {
 static bool run(Call *c, Diag *d) {
   nkl_sim s;
   nkl_sim_init(&s);
+  s.strict = c->strict;
   ApiRun r = {c->artifact, c->operands, NULL, &s, NULL};
   if (!api_simulate(&r, c->outputs, d)) return false;
   for (uint32_t k = 0; k < c->artifact->noutputs; k++) {
@@ -194,10 +226,11 @@ static bool run(Call *c, Diag *d) {
 
 static bool execute(const XlaFrame *f, Diag *d) {
   XlaSpan config;
-  if (!check_frame(f, d) || !find_config(f, &config, d)) return false;
+  bool strict = false;
+  if (!check_frame(f, d) || !read_attributes(f, &config, &strict, d)) return false;
   nkl_program *p = api_cached_program(config.p, config.len, d);
   if (!p) return false;
-  Call c = {.frame = f, .artifact = api_artifact(p)};
+  Call c = {.frame = f, .artifact = api_artifact(p), .strict = strict};
   arena_init(&c.arena, alloc_std);
   c.operands = arena_newn(&c.arena, SimTensor, c.artifact->ninputs);
   c.results = arena_newn(&c.arena, SimTensor, c.artifact->noutputs);
@@ -221,7 +254,10 @@ void *nkl_xla_ffi_execute(void *call_frame) {
   if (f->stage != XLA_STAGE_EXECUTE) return NULL; /* nothing to prepare; only this stage has buffers */
   Diag d;
   diag_init(&d, alloc_std);
+  FpEnv env;
+  fp_enter(&env);
   XlaError *e = execute(f, &d) ? NULL : report(f, &d);
+  fp_leave(&env);
   diag_free(&d);
   return e;
 }

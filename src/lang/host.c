@@ -1,4 +1,5 @@
 /* host.c -- room lang: opening and closing a Host, and the one place where Lua errors become a Diag. */
+#include "fpenv.h"
 #include "hoststate.h"
 
 #include <lualib.h>
@@ -133,7 +134,10 @@ bool host_protect(Host *h, lua_CFunction f, void *arg, Diag *d) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, h);
   lua_pushcfunction(L, f);
   lua_pushlightuserdata(L, arg);
+  FpEnv env;
+  fp_enter(&env);
   int status = lua_pcall(L, 1, 0, 1);
+  fp_leave(&env);
   if (status != LUA_OK) report(h, status, d);
   lua_settop(L, 0);
   return status == LUA_OK;

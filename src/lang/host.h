@@ -67,6 +67,14 @@ void host_kernel_drop(Host *h, int ref);
 bool host_kernel_names(Host *h, Text *out, Diag *d);
 int host_kernel_params(Host *h, int ref);
 const char *host_kernel_param(Host *h, int ref, int i); /* lent while the reference is held */
+/* Options of nki.jit for a copy; what is NULL, negative or 0 stays as it is. */
+typedef struct HostKernelOptions {
+  const char *mode, *func_name, *platform_target;
+  int enable_cache;
+  int64_t cache_size;
+} HostKernelOptions;
+bool host_kernel_replace(Host *h, int ref, const HostKernelOptions *o, int *copy, Diag *d);
+const char *host_kernel_mode(Host *h, int ref);
 typedef struct HostCall {
   int kernel;
   const FwArg *args; /* name NULL: positional, and before the named ones */

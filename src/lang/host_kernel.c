@@ -7,7 +7,8 @@
 typedef struct Ask {
   Host *h;
   const char *name;
-  int *ref;
+  int *ref, from;
+  const HostKernelOptions *options;
   Text *out;
   const HostCall *call;
   const Artifact *artifact;
@@ -114,6 +115,49 @@ const char *host_kernel_param(Host *h, int ref, int i) {
   const char *s = lang_kernel_param(h->L, -1, i);
   lua_pop(h->L, 1);
   return s;
+}
+
+/* ---- copies with other options ------------------------------------------------------------------------------- */
+
+static void set_text(lua_State *L, const char *key, const char *text) {
+  if (!text) return;
+  lua_pushstring(L, text);
+  lua_setfield(L, -2, key);
+}
+
+static int replace(lua_State *L) {
+  Ask *ask = lua_touserdata(L, 1);
+  const HostKernelOptions *o = ask->options;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, ask->from);
+  lua_getfield(L, -1, "replace");
+  lua_insert(L, -2);
+  lua_newtable(L);
+  set_text(L, "mode", o->mode);
+  set_text(L, "func_name", o->func_name);
+  set_text(L, "platform_target", o->platform_target);
+  if (o->enable_cache >= 0) {
+    lua_pushboolean(L, o->enable_cache);
+    lua_setfield(L, -2, "enable_cache");
+  }
+  if (o->cache_size) {
+    lua_pushinteger(L, o->cache_size);
+    lua_setfield(L, -2, "cache_size");
+  }
+  lua_call(L, 2, 1);
+  *ask->ref = luaL_ref(L, LUA_REGISTRYINDEX);
+  return 0;
+}
+
+bool host_kernel_replace(Host *h, int ref, const HostKernelOptions *o, int *copy, Diag *d) {
+  Ask ask = {.h = h, .from = ref, .options = o, .ref = copy};
+  return host_protect(h, replace, &ask, d);
+}
+
+const char *host_kernel_mode(Host *h, int ref) {
+  lua_rawgeti(h->L, LUA_REGISTRYINDEX, ref);
+  const char *name = lang_kernel_mode(h->L, -1);
+  lua_pop(h->L, 1);
+  return name;
 }
 
 /* ---- specializing -------------------------------------------------------------------------------------------- */

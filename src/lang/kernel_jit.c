@@ -113,6 +113,13 @@ static int find_mode(lua_State *L, int i) {
   return 0;
 }
 
+const char *lang_kernel_mode(lua_State *L, int i) {
+  KernelMode mode = lang_to_kernel(L, lang_ctx(L), i)->core->mode;
+  int k = 0;
+  while (k < OF_CLASSES && modes[k] != mode) k++;
+  return mode_names[k];
+}
+
 /* A positive integer, or one that is spread over physical cores. */
 static bool grid_axis(lua_State *L, int i, LKernel *k, int axis) {
   const LCores *c = lang_cores_at(L, i);
@@ -275,6 +282,7 @@ static int l_construct(lua_State *L) {
   int mode = lua_isnil(L, P_mode)                                           ? 0
              : strcmp(lua_tostring(L, P_mode), mode_names[OF_CLASSES]) == 0 ? OF_CLASSES
                                                                             : find_mode(L, P_mode);
+  if (mode >= IN_LUA) LANG_FAIL(L, kernel_option, "only nki.jit takes the modes benchmark and baremetal");
   lua_pushnil(L);
   lua_replace(L, P_mode);
   make_kernel(L, c);
@@ -350,12 +358,13 @@ static void copy_fields(lua_State *L) {
   lua_settop(L, to + 1);
 }
 
-/* A copy keeps class, fields and cache; the cache is its own when it gets a size. */
-static void inherit(lua_State *L, int from, bool own_cache) {
+/* A copy keeps class, fields, cache and, when no other is given, mode; the cache is its own when it gets a size. */
+static void inherit(lua_State *L, int from, bool own_mode, bool own_cache) {
   LKernel *copy = lua_touserdata(L, -1);
   KernelCore *core = copy->core;
   const KernelCore *original = ((LKernel *)lua_touserdata(L, from))->core;
-  core->mode = original->mode;
+  if (own_mode && original->custom) LANG_FAIL(L, kernel_option, "replace: the class of a kernel says its mode");
+  if (!own_mode) core->mode = original->mode;
   core->custom = original->custom;
   lua_getiuservalue(L, -1, 1);
   lua_getiuservalue(L, from, 1);
@@ -385,9 +394,7 @@ int kernel_replace(lua_State *L) {
   }
   lua_settop(L, 2);
   if (!lua_istable(L, 2)) LANG_FAIL(L, kernel_option, "replace takes a table of options");
-  if (lua_getfield(L, 2, "mode") != LUA_TNIL)
-    LANG_FAIL(L, kernel_option, "replace: the class of a kernel says its mode");
-  bool own_cache = lua_getfield(L, 2, "cache_size") != LUA_TNIL;
+  bool own_cache = lua_getfield(L, 2, "cache_size") != LUA_TNIL, own_mode = lua_getfield(L, 2, "mode") != LUA_TNIL;
   lua_pop(L, 2);
   push_options(L, k);
   kernel_push_function(L, 1); /* 4: the function */
@@ -409,7 +416,7 @@ int kernel_replace(lua_State *L) {
   lua_pushvalue(L, 4);
   lua_pushvalue(L, 3);
   lua_call(L, 2, 1);
-  inherit(L, 1, own_cache);
+  inherit(L, 1, own_mode, own_cache);
   return 1;
 }
 

@@ -143,6 +143,7 @@ const Artifact *lang_to_artifact(lua_State *L, int i); /* NULL when it is none; 
 bool lang_is_kernel(lua_State *L, int i);
 int lang_kernel_param_count(lua_State *L, int i);
 const char *lang_kernel_param(lua_State *L, int i, int param); /* lent */
+const char *lang_kernel_mode(lua_State *L, int i);
 /* nki.tuple{...} of the n values on top of the stack, which it replaces. */
 void lang_push_tuple(lua_State *L, int n);
 

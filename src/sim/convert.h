@@ -5,7 +5,7 @@
    kept, NaN canonical with its sign (float16: the payload's upper bits). tfloat32 keeps 10 mantissa bits in 4 bytes,
    its NaN is canonical. To integers: nearest even, then saturate, NaN gives 0. To bool: nonzero or NaN gives 1.
    float8_e8m0fnu: ties go up, zero, negative values and overflow give NaN (0xff).
-   Rows are aligned to their element and do not overlap. The FP environment is that of vm_enter. */
+   Rows are aligned to their element and do not overlap. The FP environment is that of fp_enter. */
 #ifndef NK_SIM_CONVERT_H
 #define NK_SIM_CONVERT_H
 #include <stdint.h>

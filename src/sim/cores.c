@@ -259,10 +259,10 @@ static bool run_programs(struct Core *c) {
 static void *core_main(void *arg) {
   struct Core *c = arg;
   Cores *all = c->all;
-  VmEnv env;
-  vm_enter(&env);
+  FpEnv env;
+  fp_enter(&env);
   bool ok = run_programs(c);
-  vm_leave(&env);
+  fp_leave(&env);
   pthread_mutex_lock(&all->gate.lock);
   if (ok) c->state = CS_ENDED;
   if (!ok && c->state != CS_CANCELLED) c->state = c->d.id ? CS_FAULT : CS_CANCELLED;

@@ -5,9 +5,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 #include "vmath_isa.h"
 
@@ -40,23 +37,6 @@ const VmIsa *vm_isa_chosen(void) {
   return t;
 }
 const char *vm_isa(void) { return vm_isa_chosen()->name; }
-
-void vm_enter(VmEnv *saved) {
-#if defined(__x86_64__)
-  saved->csr = _mm_getcsr();
-  _mm_setcsr(0x1f80); /* all exceptions masked, nearest, no flush to zero */
-#else
-  fegetenv(&saved->env);
-  fesetenv(FE_DFL_ENV);
-#endif
-}
-void vm_leave(const VmEnv *saved) {
-#if defined(__x86_64__)
-  _mm_setcsr(saved->csr);
-#else
-  fesetenv(&saved->env);
-#endif
-}
 
 void vm_binary(VmOp op, const float *a, const float *b, float *dst, int64_t n) {
   assert(op < VM_binary_count);

@@ -3,12 +3,13 @@
    A row is n contiguous elements, aligned to the element. dst may be an operand itself (same start) but may not
    overlap one otherwise. Results are the same bytes on every instruction set, for every alignment and however a row
    is cut into shorter ones, except that a reduction's sum depends on where rows are cut. The caller holds the FP
-   environment of vm_enter. NaN results are 0x7fc00000. */
+   environment of fp_enter. NaN results are 0x7fc00000. */
 #ifndef NK_SIM_VMATH_H
 #define NK_SIM_VMATH_H
-#include <fenv.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "fpenv.h"
 
 typedef enum VmOp {
 #define BINARY(id, expr) VM_##id,
@@ -43,17 +44,6 @@ typedef enum VmInt {
 #include "vmath.def"
   VI_count
 } VmInt;
-
-/* The state of the FP unit: round to nearest, subnormals kept, no traps between enter and leave. */
-typedef struct VmEnv {
-#if defined(__x86_64__)
-  uint32_t csr;
-#else
-  fenv_t env;
-#endif
-} VmEnv;
-void vm_enter(VmEnv *saved);
-void vm_leave(const VmEnv *saved);
 
 /* "generic", "avx2" or "avx512": the best this CPU has, lowered by the environment variable NKILUA_ISA when that is
    one of the three names. Chosen at the first use and kept. */

@@ -130,11 +130,11 @@ static bool run(Sim *s, const SimTensor *operands, SimTensor *outputs) {
 
 bool sim_run(const IrModule *m, const SimTensor *operands, SimTensor *outputs, const SimOptions *opt, Diag *d) {
   Sim s = {.m = m, .opt = opt, .report = opt->report, .d = d, .alloc = opt->alloc, .gen = chip_of(m->target)->gen};
-  VmEnv env;
+  FpEnv env;
   int64_t began = opt->profile ? profile_begin(opt->profile) : 0;
-  vm_enter(&env);
+  fp_enter(&env);
   bool ok = run(&s, operands, outputs);
-  vm_leave(&env);
+  fp_leave(&env);
   if (opt->profile) profile_end(opt->profile, began);
   world_ended(&s);
   for (int k = 0; k < SCR_COUNT; k++) alloc_free(&s.alloc, s.scratch[k].p, s.scratch[k].size);

@@ -1,21 +1,22 @@
-"""Kernel files, their contexts, and traces: what nkl_specialize makes of a kernel and of shapes. Knows no JAX."""
+"""Kernel files, their contexts, and traces: what nkl_specialize makes of a kernel and its arguments. Knows no JAX."""
 
 import ctypes
 import dataclasses
 import hashlib
 import os
-import struct
 import threading
 import weakref
+from collections.abc import Mapping, Sequence
 from ctypes import byref, c_int32, c_int64, c_void_p
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from . import _library as nkl
+from ._arguments import Spec, freeze, is_array, put_constant, put_tensor, thaw
 from ._library import NkiluaError
-
-TARGET_VARIABLE = "NEURON_PLATFORM_TARGET_OVERRIDE"
+from ._options import Cores, Options, check_text
 
 # Dtypes whose elements travel as another type's bytes, as in the HLO that nkilua prints.
 _CONTAINER = {"tfloat32": "float32", "float8_e5m2_x4": "uint32", "float8_e4m3fn_x4": "uint32",
@@ -26,19 +27,6 @@ def _numpy_dtype(dtype):
   name = nkl.library().nkl_dtype_name(dtype).decode()
   name = _CONTAINER.get(name, name)
   return np.dtype(getattr(ml_dtypes, name) if hasattr(ml_dtypes, name) else name)
-
-
-@dataclasses.dataclass(frozen=True)
-class Spec:
-  """Shape and dtype of a tensor."""
-
-  shape: tuple[int, ...]
-  dtype: np.dtype
-
-
-def specs(arrays):
-  """The Spec of each array, or of whatever has its shape and dtype."""
-  return tuple(Spec(tuple(int(n) for n in a.shape), np.dtype(a.dtype)) for a in arrays)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,100 +80,53 @@ class Trace:
     return operand.value, output.value
 
 
-# ---- arguments -------------------------------------------------------------------------------------------------------
-
-
-def freeze(name, value):
-  """A constant as a hashable (kind, value) in which 1, 1.0, True, 0.0 and -0.0 are five values."""
-  if isinstance(value, np.generic):
-    value = value.item() if value.dtype.kind in "biufUS" else float(value)
-  if value is None:
-    return (nkl.ARG_NIL, None)
-  if isinstance(value, bool):
-    return (nkl.ARG_BOOL, value)
-  if isinstance(value, int):
-    if not -2**63 <= value < 2**63:
-      raise NkiluaError("err_nki_param_not_hashable", f"argument {name}: {value} does not fit 64 bits")
-    return (nkl.ARG_INT, value)
-  if isinstance(value, float):
-    return (nkl.ARG_NUM, struct.pack("<d", value))
-  if isinstance(value, str):
-    return (nkl.ARG_STR, value.encode())
-  if isinstance(value, bytes):
-    return (nkl.ARG_STR, value)
-  if isinstance(value, tuple):
-    return (nkl.ARG_TUPLE, tuple(freeze(name, item) for item in value))
-  hint = "; use a tuple" if isinstance(value, list) else ""
-  raise NkiluaError("err_nki_param_not_hashable",
-                    f"argument {name} is a {type(value).__name__}; a kernel takes arrays, numbers, booleans, strings, "
-                    f"None and tuples of these{hint}", status="NKL_ERR_TRACE")
-
-
-def _put_constant(arg, frozen, keep):
-  arg.kind, value = frozen
-  if arg.kind == nkl.ARG_BOOL:
-    arg.u.b = value
-  elif arg.kind == nkl.ARG_INT:
-    arg.u.i = value
-  elif arg.kind == nkl.ARG_NUM:
-    arg.u.n = struct.unpack("<d", value)[0]
-  elif arg.kind == nkl.ARG_STR:
-    arg.u.s.p, arg.u.s.len = value, len(value)
-    keep.append(value)
-  elif arg.kind == nkl.ARG_TUPLE:
-    items = (nkl.Arg * len(value))()
-    for item, part in zip(items, value):
-      _put_constant(item, part, keep)
-    keep.append(items)
-    arg.u.tuple.items, arg.u.tuple.n = items, len(value)
-
-
-def _put_tensor(arg, who, spec, keep):
-  lib, desc = nkl.library(), nkl.TensorDesc()
-  lib.nkl_tensor_desc_init(byref(desc))
-  name = spec.dtype.name.encode()
-  desc.dtype = lib.nkl_dtype_parse(name, len(name))
-  if not lib.nkl_dtype_size(desc.dtype):
-    raise NkiluaError("err_framework_dtype", f"argument {who}: framework 'jax' has no NKI dtype for its elements "
-                      f"({spec.dtype.name})", status="NKL_ERR_UNSUPPORTED")
-  if len(spec.shape) > nkl.MAX_RANK:
-    raise NkiluaError("err_framework", f"argument {who}: framework 'jax': rank is not 0 to {nkl.MAX_RANK}")
-  desc.rank = len(spec.shape)
-  desc.shape[:desc.rank] = spec.shape
-  keep.append(desc)
-  arg.kind, arg.u.decl = nkl.ARG_DECL, ctypes.pointer(desc)
-
-
-# ---- files and calls -------------------------------------------------------------------------------------------------
+# ---- files -----------------------------------------------------------------------------------------------------------
 
 
 class _File:
   """A kernel file loaded in a context of its own; a context serves one thread at a time."""
 
-  def __init__(self, path, target):
+  def __init__(self, path, source):
     lib, options = nkl.library(), nkl.Options()
     self.lock = threading.Lock()
-    self.kernels = {}
+    self.kernels = {}  # (name, options) -> handle and parameter names
     self.traces = weakref.WeakValueDictionary()  # of the programs the context keeps, by address
     lib.nkl_options_init(byref(options))
-    options.target = target.encode() if target is not None else None
     self.context = c_void_p()
     status = lib.nkl_open(byref(self.context), byref(options))
     self.close = weakref.finalize(self, _close, self.context, self.kernels)
     self.check(status)
-    self.check(lib.nkl_load_file(self.context, os.fsencode(path)))
+    self.check(lib.nkl_load_string(self.context, source, len(source), b"@" + os.fsencode(path)))
 
   def check(self, status):
     nkl.check(status, nkl.library().nkl_last_error(self.context).contents)
 
-  def kernel(self, name):
-    """Handle and parameter names of a kernel; under the lock."""
-    if name not in self.kernels:
-      lib, kernel = nkl.library(), c_void_p()
-      self.check(lib.nkl_get_kernel(self.context, None if name is None else name.encode(), byref(kernel)))
-      count = lib.nkl_kernel_param_count(kernel)
-      self.kernels[name] = kernel, [lib.nkl_kernel_param_name(kernel, i).decode() for i in range(count)]
-    return self.kernels[name]
+  def kernel(self, name, options=Options()):
+    """Handle and parameter names of a kernel with these options of its own; under the lock."""
+    key = name, options
+    if key not in self.kernels:
+      handle = self._find(name) if options == Options() else self._replace(self.kernel(name)[0], options)
+      lib = nkl.library()
+      count = lib.nkl_kernel_param_count(handle)
+      self.kernels[key] = handle, [lib.nkl_kernel_param_name(handle, i).decode() for i in range(count)]
+    return self.kernels[key]
+
+  def _find(self, name):
+    handle = c_void_p()
+    self.check(nkl.library().nkl_get_kernel(self.context, None if name is None else name.encode(), byref(handle)))
+    return handle
+
+  def _replace(self, handle, options):
+    lib, changes, copy = nkl.library(), nkl.KernelOptions(), c_void_p()
+    lib.nkl_kernel_options_init(byref(changes))
+    for field in ("mode", "func_name", "platform_target"):
+      value = getattr(options, field)
+      setattr(changes, field, None if value is None else value.encode())
+    if options.enable_cache is not None:
+      changes.enable_cache = options.enable_cache
+    changes.cache_size = options.cache_size or 0
+    self.check(lib.nkl_kernel_replace(handle, byref(changes), byref(copy)))
+    return copy
 
 
 def _close(context, kernels):
@@ -195,8 +136,12 @@ def _close(context, kernels):
 
 
 _files_lock = threading.Lock()
-_files = {}  # (path, content, target) -> _File
+_files = {}  # (path, content) -> _File
 _contents = {}  # path -> (state of the file, digest of its content)
+
+
+def _io_error(path, error):
+  return NkiluaError("err_script_file", f"{path}: {error.strerror}", status="NKL_ERR_IO")
 
 
 def _content(path):
@@ -208,57 +153,117 @@ def _content(path):
       with open(path, "rb") as file:
         _contents[path] = (state, hashlib.sha256(file.read()).hexdigest())
   except OSError as e:
-    raise NkiluaError("err_script_file", f"{path}: {e.strerror}", status="NKL_ERR_IO") from e
+    raise _io_error(path, e) from e
   return _contents[path][1]
+
+
+def _load(path, content):
+  """The file, which must still have this content: another one is another kernel."""
+  try:
+    with open(path, "rb") as file:
+      source = file.read()
+  except OSError as e:
+    raise _io_error(path, e) from e
+  if hashlib.sha256(source).hexdigest() != content:
+    raise NkiluaError("err_script_changed", f"{path} is not what it was when it was called; call it again",
+                      status="NKL_ERR_IO")
+  source = source.removeprefix(b"\xef\xbb\xbf")  # as Lua reads files: no byte order mark, no line that begins with #
+  if source.startswith(b"#"):
+    source = source[len(source.split(b"\n", 1)[0]):]
+  return _File(path, source)
+
+
+def clear_files() -> None:
+  """Forgets all contexts; programs that are in use stay."""
+  with _files_lock:
+    _files.clear()
+
+
+# ---- calls -----------------------------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True)
 class Call:
   """What a call is besides the shapes and dtypes of its arrays; hashable, equal by value.
 
-  arguments: per argument the parameter's name (None: by position) and a frozen constant, or None for an array.
+  opts: (key, frozen constant) by key. arguments: per argument the parameter's name (None: by position) and a frozen
+  constant, or None for an array.
   """
 
   path: str
   content: str
   kernel: str | None
-  target: str | None
-  grid: tuple[int, ...]
+  options: Options
+  opts: tuple[tuple[str, tuple], ...]
   arguments: tuple[tuple[str | None, tuple | None], ...]
 
   def _file(self):
-    key = (self.path, self.content, self.target)
+    key = (self.path, self.content)
     with _files_lock:
       if key not in _files:
-        _files[key] = _File(self.path, self.target)
+        _files[key] = _load(*key)
       return _files[key]
+
+  def _find(self, file):
+    return file.kernel(self.kernel, self.options.of_kernel)
 
   def _parameters(self, names):
     """The parameter that each argument is for, given the names of all; a surplus one is "#i"."""
     return [name or (names[i] if i < len(names) else f"#{i}") for i, (name, _) in enumerate(self.arguments)]
 
-  def _request(self, kernel, names, specs, keep):
+  def _put_arguments(self, names, specs, keep):
     args, rest = (nkl.Arg * len(self.arguments))(), iter(specs)
     for arg, (name, constant), parameter in zip(args, self.arguments, self._parameters(names)):
       arg.name = None if name is None else name.encode()
       if constant is None:
-        _put_tensor(arg, parameter, next(rest), keep)
+        put_tensor(arg, parameter, next(rest), keep)
       else:
-        _put_constant(arg, constant, keep)
+        put_constant(arg, constant, keep)
+    return args
+
+  def _put_grid(self, request, keep):
+    grid = self.options.grid
+    cores = [a if isinstance(a, Cores) else Cores(a, 0, 0) for a in grid]
+    sizes, spread = (c_int64 * len(grid))(*(c.size for c in cores)), (nkl.Cores * len(grid))()
+    for to, axis in zip(spread, cores):
+      to.count, to.block = axis.count, axis.block
+    request.grid, request.ngrid, request.cores = sizes, len(grid), spread
+    keep.extend((sizes, spread))
+
+  def _request(self, kernel, names, specs, keep):
     request = nkl.Request()
     nkl.library().nkl_request_init(byref(request))
+    args, opts = self._put_arguments(names, specs, keep), (nkl.Opt * len(self.opts))()
+    for opt, (key, value) in zip(opts, self.opts):
+      opt.key = key.encode()
+      put_constant(opt.value, value, keep)
     request.kernel = kernel
-    grid = (c_int64 * len(self.grid))(*self.grid)
-    request.args, request.nargs, request.grid, request.ngrid = args, len(args), grid, len(grid)
-    keep.extend((args, grid))
+    request.args, request.nargs, request.opts, request.nopts = args, len(args), opts, len(opts)
+    self._put_grid(request, keep)
+    keep.extend((args, opts))
     return request
 
-  def trace(self, specs):
+  def mode(self) -> str:
+    """That of the kernel, or of the options where they name one."""
+    try:
+      file = self._file()
+      with file.lock:
+        return nkl.library().nkl_kernel_mode(self._find(file)[0]).decode()
+    except NkiluaError as e:
+      raise e.in_call(f"in the call of {self.who()}") from None
+
+  def trace(self, specs: Sequence[Spec]) -> Trace:
     """The specialization for arrays of these Specs. The library keeps and finds it; its keys see what the kernel
     captures, so the answer is never stale."""
+    try:
+      return self._trace(specs)
+    except NkiluaError as e:
+      raise e.in_call(self._describe(specs)) from None
+
+  def _trace(self, specs):
     lib, file, keep, program = nkl.library(), self._file(), [], c_void_p()
     with file.lock:
-      request = self._request(*file.kernel(self.kernel), specs, keep)
+      request = self._request(*self._find(file), specs, keep)
       file.check(lib.nkl_specialize(file.context, byref(request), byref(program)))
       known = file.traces.get(program.value)
       if known is not None:  # it holds the program, so the address is that program's still
@@ -267,39 +272,87 @@ class Call:
       trace = file.traces[program.value] = Trace(program)
       return trace
 
-  def order(self, trace):
+  def order(self, trace: Trace) -> tuple[int, ...]:
     """For each input of the trace the position of its array; parameters that are never read are no inputs."""
     file = self._file()
     with file.lock:
-      _, names = file.kernel(self.kernel)
+      _, names = self._find(file)
     arrays = [name for name, (_, constant) in zip(self._parameters(names), self.arguments) if constant is None]
     return tuple(arrays.index(tensor.name) for tensor in trace.inputs)
 
+  def who(self) -> str:
+    return f"{'the kernel' if self.kernel is None else f'kernel {self.kernel!r}'} of {self.path}"
 
-def is_array(value):
-  """Arrays, tracers and anything else with a shape and a dtype; NumPy's scalars are numbers."""
-  return hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, np.generic)
+  def _known_names(self):
+    """The kernel's parameters, when it can be found."""
+    file = _files.get((self.path, self.content))
+    if file is None:
+      return []
+    with file.lock:
+      known = file.kernels.get((self.kernel, Options()))
+    return known[1] if known else []
+
+  def _describe(self, specs):
+    """The call in one line: its kernel, and what every parameter got."""
+    names, rest = self._known_names(), iter(specs)
+    given = {name: str(next(rest)) if constant is None else thaw(constant)
+             for name, (_, constant) in zip(self._parameters(names), self.arguments)}
+    parts = [f"{name} = {given.pop(name)}" if name in given else f"{name} is not given" for name in names]
+    parts += [f"{name} = {value}" for name, value in given.items()]
+    grid = f", grid {', '.join(map(str, self.options.grid))}" if self.options.grid else ""
+    return f"in the call of {self.who()}: {', '.join(parts) or 'no arguments'}{grid}"
 
 
-def bind(kernel_file, name, args, constants, grid, target):
+def _freeze_opt(key, value):
+  frozen = freeze(f"opts[{key!r}]", value)
+  if frozen[0] not in (nkl.ARG_BOOL, nkl.ARG_INT, nkl.ARG_NUM, nkl.ARG_STR):
+    raise NkiluaError("err_kernel_option", f"opts[{key!r}] must be a boolean, a number or a string, got {value!r}")
+  return key, frozen
+
+
+def _freeze_argument(call, at, who, value):
+  """As freeze; the message names the parameter and the kernel, which is looked for only then."""
+  try:
+    return freeze(who or f"#{at}", value)
+  except NkiluaError as failed:
+    try:
+      with call._file().lock:
+        names = call._find(call._file())[1]
+    except NkiluaError:
+      raise failed from None
+    error = failed
+    if who is None and at < len(names):
+      try:
+        freeze(names[at], value)
+      except NkiluaError as named:
+        error = named
+    raise error.in_call(f"in the call of {call.who()}, whose parameters are {', '.join(names) or 'none'}") from None
+
+
+def bind(kernel_file: str | os.PathLike, name: str | None, options: Options, args: Sequence[Any],
+         constants: Mapping[str, Any]) -> tuple[Call, list[Any]]:
   """A Call and the arrays among its arguments, in order: by position first, then by name."""
-  path = os.path.realpath(os.fspath(kernel_file))
-  if target is None:
-    target = os.environ.get(TARGET_VARIABLE) or None
-  if grid is None:
-    grid = ()
-  grid = tuple(int(n) for n in grid) if isinstance(grid, (tuple, list)) else (int(grid),)
+  path = os.path.realpath(check_text("kernel_file", os.fsdecode(kernel_file)))
+  if name is not None:
+    check_text("the name of a kernel", name)
+  opts = tuple(_freeze_opt(key, value) for key, value in options.opts)
+  call = Call(path, _content(path), name, dataclasses.replace(options, opts=()), opts, ())
   arguments, arrays = [], []
   for who, value in [*((None, v) for v in args), *sorted(constants.items())]:
     if is_array(value):
       arrays.append(value)
       arguments.append((who, None))
     else:
-      arguments.append((who, freeze(f"#{len(arguments)}" if who is None else who, value)))
-  return Call(path, _content(path), name, target, grid, tuple(arguments)), arrays
+      arguments.append((who, _freeze_argument(call, len(arguments), who, value)))
+  return dataclasses.replace(call, arguments=tuple(arguments)), arrays
 
 
-def clear_files():
-  """Forgets all contexts; programs that are in use stay."""
-  with _files_lock:
-    _files.clear()
+def check_mode(call: Call, who: str, modes: Sequence[str]) -> None:
+  """Refuses what the function `who` cannot do: modes are those it knows. A class of the kernel's own always passes."""
+  asked, known = call.options.mode, ", ".join(modes)
+  if asked is not None and asked not in modes:
+    raise NkiluaError("err_kernel_option", f"{who} has no mode {asked!r}; its modes are {known}")
+  mode = call.mode()
+  if mode not in (*modes, "framework"):
+    raise NkiluaError("err_kernel_option",
+                      f"{who}: {call.who()} is of mode {mode!r}; mode= gives it another one: {known}")

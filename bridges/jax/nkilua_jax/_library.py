@@ -26,19 +26,29 @@ class NkiluaError(RuntimeError):
   """What went wrong while a kernel was loaded, specialized or traced.
 
   id is stable ("err_..."); message is one line; file and line are those of the kernel ("" and 0 when unknown); notes
-  and traceback may have several lines or none; status is the name of the nkl_status.
+  and traceback may have several lines or none; status is the name of the nkl_status; call says which kernel was called
+  with what ("" outside a call).
   """
 
-  def __init__(self, id, message, *, status="NKL_ERR_ARG", file="", line=0, notes="", traceback=""):
+  def __init__(self, id: str, message: str, *, status: str = "NKL_ERR_ARG", file: str = "", line: int = 0,
+               notes: str = "", traceback: str = "", call: str = ""):
     self.id, self.message, self.status = id, message, status
-    self.file, self.line, self.notes, self.traceback = file, line, notes, traceback
+    self.file, self.line, self.notes, self.traceback, self.call = file, line, notes, traceback, call
     where = f"{file}:{line}" if line else ""
     head = f"{where}: {message} [{id}]" if where else f"{message} [{id}]"
-    super().__init__("\n".join(part for part in (head, notes, traceback if traceback != where else "") if part))
+    chain = traceback if traceback != where else ""
+    super().__init__("\n".join(part for part in (head, notes, chain, call) if part))
+
+  def _fields(self) -> dict:
+    return dict(status=self.status, file=self.file, line=self.line, notes=self.notes, traceback=self.traceback,
+                call=self.call)
+
+  def in_call(self, call: str) -> "NkiluaError":
+    """The same with a line that says which call it was."""
+    return NkiluaError(self.id, self.message, **{**self._fields(), "call": call})
 
   def __reduce__(self):
-    return (functools.partial(NkiluaError, status=self.status, file=self.file, line=self.line, notes=self.notes,
-                              traceback=self.traceback), (self.id, self.message))
+    return functools.partial(NkiluaError, **self._fields()), (self.id, self.message)
 
 
 class Error(Structure):
@@ -85,9 +95,23 @@ class _Value(Union):
 Arg._fields_ = [("name", c_char_p), ("kind", c_int), ("u", _Value)]
 
 
+class Opt(Structure):
+  _fields_ = [("key", c_char_p), ("value", Arg)]
+
+
+class Cores(Structure):
+  _fields_ = [("count", c_int64), ("block", c_int64)]
+
+
 class Request(Structure):
   _fields_ = [("struct_size", c_uint32), ("kernel", c_void_p), ("args", POINTER(Arg)), ("nargs", c_size_t),
-              ("grid", POINTER(c_int64)), ("ngrid", c_size_t), ("opts", c_void_p), ("nopts", c_size_t)]
+              ("grid", POINTER(c_int64)), ("ngrid", c_size_t), ("opts", POINTER(Opt)), ("nopts", c_size_t),
+              ("cores", POINTER(Cores))]
+
+
+class KernelOptions(Structure):
+  _fields_ = [("struct_size", c_uint32), ("mode", c_char_p), ("func_name", c_char_p), ("platform_target", c_char_p),
+              ("enable_cache", c_int), ("cache_size", c_int64)]
 
 
 class Io(Structure):
@@ -103,9 +127,12 @@ _FUNCTIONS = {
     "nkl_open": (c_int, [POINTER(c_void_p), POINTER(Options)]),
     "nkl_close": (None, [c_void_p]),
     "nkl_last_error": (POINTER(Error), [c_void_p]),
-    "nkl_load_file": (c_int, [c_void_p, c_char_p]),
+    "nkl_load_string": (c_int, [c_void_p, c_char_p, c_size_t, c_char_p]),
     "nkl_get_kernel": (c_int, [c_void_p, c_char_p, POINTER(c_void_p)]),
     "nkl_kernel_release": (None, [c_void_p]),
+    "nkl_kernel_mode": (c_char_p, [c_void_p]),
+    "nkl_kernel_options_init": (None, [POINTER(KernelOptions)]),
+    "nkl_kernel_replace": (c_int, [c_void_p, POINTER(KernelOptions), POINTER(c_void_p)]),
     "nkl_kernel_param_count": (c_int, [c_void_p]),
     "nkl_kernel_param_name": (c_char_p, [c_void_p, c_int]),
     "nkl_specialize": (c_int, [c_void_p, POINTER(Request), POINTER(c_void_p)]),

@@ -1,4 +1,5 @@
-"""The JAX side: one primitive, its abstract evaluation, its lowerings for cpu and neuron, its batching rule."""
+"""The JAX side: one primitive, its abstract evaluation, its lowerings for cpu and neuron, its batching rule, and the
+refusal of derivatives."""
 
 import functools
 import os
@@ -9,9 +10,9 @@ import jax.extend.core
 import jax.ffi
 import jax.numpy as jnp
 import numpy as np
-from jax.interpreters import batching, mlir
+from jax.interpreters import ad, batching, mlir
 
-from . import _kernel
+from . import _arguments, _kernel
 from . import _library as nkl
 from ._library import NkiluaError
 
@@ -34,10 +35,8 @@ def _avals(tensors):
   return [jax.core.ShapedArray(t.shape, t.dtype) for t in tensors]
 
 
-def clear_cache():
-  """Forgets every loaded kernel file and every trace; a call loads and traces again. Functions that jax.jit compiled
-  keep running; one that was traced and not yet lowered cannot be lowered any more."""
-  _kernel.clear_files()
+def forget():
+  """Forgets every trace."""
   with _traces_lock:
     _traces.clear()
 
@@ -60,17 +59,17 @@ def _run(*arrays, call, digest):
 
 @call_p.def_abstract_eval
 def _abstract_eval(*avals, call, digest):
-  specs = _kernel.specs(avals)
+  specs = _arguments.specs(avals)
   with _traces_lock:
     trace = _traces.get((call, digest, specs))
   return _avals((trace or _traced(call, specs)).outputs)
 
 
 def _trace_for_lowering(call, digest, avals_in, avals_out):
-  specs = _kernel.specs(avals_in)
+  specs = _arguments.specs(avals_in)
   if os.environ.get(RETRACE_VARIABLE, "").upper() in ("TRUE", "1"):
     trace = _traced(call, specs)
-    if _kernel.specs(trace.outputs) != _kernel.specs(avals_out):
+    if _arguments.specs(trace.outputs) != _arguments.specs(avals_out):
       raise NkiluaError("err_jax_outputs_changed", f"kernel {trace.name}: the outputs of the new trace, "
                         f"{_text(trace.outputs)}, are not those of the abstract evaluation, {_text(avals_out)}",
                         status="NKL_ERR_TRACE")
@@ -102,6 +101,15 @@ def _batch(args, dims, *, call, digest):
 
 batching.primitive_batchers[call_p] = _batch
 
+
+def _no_derivative(*_, call, **__):
+  raise NotImplementedError(f"{call.who()} has no derivative: give it one with jax.custom_vjp or jax.custom_jvp around "
+                            "the call (bridges/jax/README.md)")
+
+
+ad.primitive_jvps[call_p] = _no_derivative
+ad.primitive_transposes[call_p] = _no_derivative
+
 # ---- lowerings -------------------------------------------------------------------------------------------------------
 
 
@@ -110,6 +118,8 @@ def _lower_neuron(ctx, *operands, call, digest):
   others = set(ctx.platforms or ctx.module_context.platforms) - {"neuron"}
   if others:
     raise NotImplementedError(f"nkilua kernels run on cpu and lower for neuron, not for {', '.join(sorted(others))}")
+  if call.mode() == "simulation":
+    raise NkiluaError("err_kernel_option", f"{call.who()} is of mode 'simulation': it is not lowered for neuron")
   trace = _trace_for_lowering(call, digest, ctx.avals_in, ctx.avals_out)
   order = call.order(trace)
   constants = [mlir.ir_constant(array) for _, array in trace.constants]
@@ -123,10 +133,18 @@ def _lower_neuron(ctx, *operands, call, digest):
   return rule(ctx.replace(avals_in=avals_in), *(operands[i] for i in order), *constants)
 
 
+_register_lock = threading.Lock()
+
+
 @functools.cache
-def _register_handler():
+def _register_handler_once():
   handler = nkl.library().nkl_xla_ffi_execute
   jax.ffi.register_ffi_target(CPU_TARGET, jax.ffi.pycapsule(handler), platform="cpu")
+
+
+def _register_handler():
+  with _register_lock:
+    _register_handler_once()
 
 
 def _lower_cpu(ctx, *operands, call, digest):
@@ -135,8 +153,9 @@ def _lower_cpu(ctx, *operands, call, digest):
   trace = _trace_for_lowering(call, digest, ctx.avals_in, ctx.avals_out)
   order = call.order(trace)
   rule = jax.ffi.ffi_lowering(CPU_TARGET, operand_output_aliases=dict(trace.aliases) or None)
+  strict = {"strict": np.True_} if call.options.strict else {}
   return rule(ctx.replace(avals_in=[ctx.avals_in[i] for i in order]), *(operands[i] for i in order),
-              config=trace.backend_config)
+              config=trace.backend_config, **strict)
 
 
 # Without its plugin JAX does not know the name "neuron" and lets no rule be registered for it, although it lowers for
@@ -144,30 +163,21 @@ def _lower_cpu(ctx, *operands, call, digest):
 mlir.register_lowering(call_p, _lower_neuron)
 mlir.register_lowering(call_p, _lower_cpu, platform="cpu")
 
-# ---- the calls -------------------------------------------------------------------------------------------------------
+
+# ---- a call ----------------------------------------------------------------------------------------------------------
 
 
-def call(kernel_file, name, *args, grid=None, target=None, **constants):
-  """Calls a kernel of a Lua file on arrays; under jax.jit the call becomes part of the program.
+def _as_jax(call, array):
+  try:
+    return jnp.asarray(array)
+  except TypeError as e:
+    raise NkiluaError("err_framework_dtype", f"{call.who()}: JAX takes no array of dtype {array.dtype}: {e}".strip(),
+                      status="NKL_ERR_UNSUPPORTED") from None
 
-  name: the kernel's key in the table that the file returns; None when it returns one kernel. Arrays (also given by
-  name) are operands; numbers, booleans, strings, None and tuples of these are constants that the kernel is specialized
-  for. grid: a number or a tuple. target: "trn2" ...; None: NEURON_PLATFORM_TARGET_OVERRIDE, else the machine. Returns
-  one array, or a tuple when the kernel returned several values or a list.
 
-  Raises NkiluaError when the kernel cannot be loaded or traced; what fails while it runs is a JaxRuntimeError.
-  """
-  bound, arrays = _kernel.bind(kernel_file, name, args, constants, grid, target)
-  arrays = [jnp.asarray(a) for a in arrays]
-  trace = _traced(bound, _kernel.specs(jax.typeof(a) for a in arrays))
-  results = call_p.bind(*arrays, call=bound, digest=trace.digest)
+def run(call, arrays):
+  """Traces, and binds the primitive; one array, or a tuple when the kernel returned several values or a list."""
+  arrays = [_as_jax(call, a) for a in arrays]
+  trace = _traced(call, _arguments.specs(jax.typeof(a) for a in arrays))
+  results = call_p.bind(*arrays, call=call, digest=trace.digest)
   return tuple(results) if trace.result_is_sequence else results[0]
-
-
-def dump_config(kernel_file, name, *args, grid=None, target=None, **constants):
-  """The backend_config of the call, its input names and its output names. Whatever has shape and dtype will do as an
-  array: jax.ShapeDtypeStruct, for one."""
-  bound, arrays = _kernel.bind(kernel_file, name, args, constants, grid, target)
-  trace = bound.trace(_kernel.specs(arrays))
-  return trace.backend_config, [t.name for t in trace.inputs], [t.name for t in trace.outputs]
-

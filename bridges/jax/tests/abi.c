@@ -19,6 +19,8 @@ _Static_assert((int)XLA_STAGE_EXECUTE == (int)XLA_FFI_ExecutionStage_EXECUTE, "s
 _Static_assert((int)XLA_BUFFER == (int)XLA_FFI_ArgType_BUFFER && (int)XLA_BUFFER == (int)XLA_FFI_RetType_BUFFER,
                "buffer");
 _Static_assert((int)XLA_ATTR_STRING == (int)XLA_FFI_AttrType_STRING, "string");
+_Static_assert((int)XLA_ATTR_SCALAR == (int)XLA_FFI_AttrType_SCALAR, "scalar");
+_Static_assert((int)XLA_PRED == (int)XLA_FFI_DataType_PRED, "pred");
 _Static_assert((int)XLA_CANCELLED == (int)XLA_FFI_Error_Code_CANCELLED &&
                    (int)XLA_INVALID_ARGUMENT == (int)XLA_FFI_Error_Code_INVALID_ARGUMENT &&
                    (int)XLA_RESOURCE_EXHAUSTED == (int)XLA_FFI_Error_Code_RESOURCE_EXHAUSTED &&
@@ -66,6 +68,10 @@ SAME_END(XlaBuffer, dims, XLA_FFI_Buffer);
 SAME_SIZE(XlaSpan, XLA_FFI_ByteSpan);
 SAME(XlaSpan, p, XLA_FFI_ByteSpan, ptr);
 SAME(XlaSpan, len, XLA_FFI_ByteSpan, len);
+
+SAME_SIZE(XlaScalar, XLA_FFI_Scalar);
+SAME(XlaScalar, dtype, XLA_FFI_Scalar, dtype);
+SAME(XlaScalar, value, XLA_FFI_Scalar, value);
 
 SAME_SIZE(XlaList, XLA_FFI_Args);
 SAME(XlaList, size, XLA_FFI_Args, size);

@@ -12,7 +12,8 @@ import jax
 import ml_dtypes
 import nkilua_jax as nk
 from jax.interpreters import mlir
-from nkilua_jax import _kernel, _primitive
+from nkilua_jax import _arguments, _kernel, _primitive
+from nkilua_jax._options import Options
 
 NKILUA = os.environ.get("NKILUA", str(ROOT / "build" / "bin" / "nkilua"))
 RETRACE = "NKI_DONT_CACHE_TRACE_FOR_JAX_LOWERING"
@@ -167,7 +168,7 @@ class Desync(unittest.TestCase):
   def test_a_new_trace_must_fit_what_was_promised(self):
     traced = jax.jit(lambda x: nk.call(KERNELS, "copy", x)).trace(shape(4, 8))
     os.environ[RETRACE] = "TRUE"
-    other = _kernel.bind(KERNELS, "parts", (shape(4, 8),), {}, None, None)[0].trace(_kernel.specs([shape(4, 8)]))
+    other = _kernel.bind(KERNELS, "parts", Options(), (shape(4, 8),), {})[0].trace(_arguments.specs([shape(4, 8)]))
     with mock.patch.object(_kernel.Call, "trace", return_value=other):
       with self.assertRaises(nk.NkiluaError) as caught:
         traced.lower()

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from . import _kernel
+from . import _arguments, _kernel
 from ._library import NkiluaError
 
 TARGET = "AwsNeuronNkiKernel"
@@ -50,14 +50,12 @@ def _torch_dtype(tensor):
   return name
 
 
-def torch_xla_call(kernel_file, name, *args, grid=None, target=None, **constants):
-  """The TorchXlaCall of a kernel; arguments as for nkilua_jax.call, of arrays only shape and dtype are read."""
-  bound, arrays = _kernel.bind(kernel_file, name, args, constants, grid, target)
-  trace = bound.trace(_kernel.specs(arrays))
+def describe(call: _kernel.Call, arrays: list) -> TorchXlaCall:
+  trace = call.trace(_arguments.specs(arrays))
   tuple_result = len(trace.outputs) != 1 or trace.result_is_sequence
   return TorchXlaCall(
       target=TARGET,
-      order=bound.order(trace),
+      order=call.order(trace),
       constants=tuple(array for _, array in trace.constants),
       output_shapes=[list(t.shape) for t in trace.outputs],
       output_dtypes=[_torch_dtype(t) for t in trace.outputs],
