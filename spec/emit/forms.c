@@ -1,9 +1,10 @@
-/* forms.c -- spec/emit: emit_forms FOLDER writes modules that no kernel of examples/ makes: constants of every element
-   type, a call with collectives, the torch-xla form, sequences, names that XLA refuses. Each as NAME.hlo, NAME.mlir,
-   NAME.pb and NAME.json, the decoded config with the custom-call's target in front. */
+/* forms.c -- spec/emit: emit_forms FOLDER COUNT writes modules that no kernel of examples/ makes: constants of every
+   element type, a call with collectives, the torch-xla form, sequences, names that XLA refuses, and COUNT drawn at
+   random. Each as NAME.hlo, NAME.mlir, NAME.pb and NAME.json, the decoded config with the custom-call's target in
+   front. */
 #include <stdio.h>
 
-#include "module.h"
+#include "anyform.h"
 
 static const char *folder;
 
@@ -37,16 +38,29 @@ static void write_forms(const char *name, const Artifact *a) {
   diag_free(&d);
 }
 
+/* Takes over a. */
+static void finish(const char *name, Artifact *a, Diag *d) {
+  if (!config_encode(a, d)) fail_msg("%s", diag_message(d));
+  write_forms(name, a);
+  artifact_release(a);
+  diag_free(d);
+}
+
 static void form(const char *name, const Plan *p, const char *target, bool collectives) {
   Diag d;
   diag_init(&d, alloc_std);
   Artifact *a = plan_artifact(p, &d);
   a->call_target = target;
   a->has_collectives = collectives;
-  if (!config_encode(a, &d)) fail_msg("%s", diag_message(&d));
-  write_forms(name, a);
-  artifact_release(a);
-  diag_free(&d);
+  finish(name, a, &d);
+}
+
+static void any_form(int seed) {
+  char name[32];
+  Diag d;
+  diag_init(&d, alloc_std);
+  snprintf(name, sizeof name, "any_%d", seed);
+  finish(name, any_artifact((uint64_t)seed, &d), &d);
 }
 
 /* Two rows of bytes that are finite values, infinities, NaN and zeros of most types. */
@@ -71,8 +85,9 @@ static void constant_of(DType t) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 2) return 2;
+  if (argc != 3) return 2;
   folder = argv[1];
+  for (int seed = 1; seed <= atoi(argv[2]); seed++) any_form(seed);
   for (int t = DT_none + 1; t < DT_count; t++) constant_of((DType)t);
   const Plan one = {.name = "one", .returned = {0, -1}, .write_operand = true, .target = TARGET_trn2};
   const Plan two = {.name = "two", .fresh = 1, .returned = {10, 0, -1}, .write_operand = true, .target = TARGET_trn2};

@@ -222,10 +222,39 @@ static void illegal_names(void **state) {
   artifact_release(a);
 }
 
+/* Whatever stands in front of a name, it must not become one of XLA's; to XLA "x" and "x.0" are one name. */
+static void names_that_xla_would_change(void **state) {
+  (void)state;
+  static const struct {
+    const char *arg[2], *want;
+  } cases[] = {{{"%x=1", "\342\211\244"}, "ENTRY %main (_x_1: f32[4,8], x___: bf16[4,8])"},
+               {{"9", "_9"}, "ENTRY %main (_9: f32[4,8], _9_: bf16[4,8])"},
+               {{"custom-call", "a"}, "%custom-call.0_ = f32[4,8]{1,0} custom-call("},
+               {{"x", "x.0"}, "ENTRY %main (x: f32[4,8], x.0_: bf16[4,8])"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const Plan p = {.name = "k", .arg = {cases[i].arg[0], cases[i].arg[1]}, .returned = {0, -1}, .target = TARGET_trn2};
+    Artifact *a = artifact_of(&p);
+    Text out;
+    Diag d;
+    text_init(&out, alloc_std);
+    diag_init(&d, alloc_std);
+    assert_true(hlo_text(a, &out, &d));
+    if (!strstr(text_str(&out), cases[i].want)) fail_msg("'%s' is not in %s", cases[i].want, text_str(&out));
+    text_free(&out);
+    diag_free(&d);
+    artifact_release(a);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_output),      cmocka_unit_test(two_outputs_with_a_constant), cmocka_unit_test(torch_form),
-      cmocka_unit_test(sequence_of_one), cmocka_unit_test(constants_are_exact),         cmocka_unit_test(illegal_names),
+      cmocka_unit_test(one_output),
+      cmocka_unit_test(two_outputs_with_a_constant),
+      cmocka_unit_test(torch_form),
+      cmocka_unit_test(sequence_of_one),
+      cmocka_unit_test(constants_are_exact),
+      cmocka_unit_test(illegal_names),
+      cmocka_unit_test(names_that_xla_would_change),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

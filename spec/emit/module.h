@@ -39,15 +39,17 @@ static inline const IrTile *plan_alloc(Trace *t, Space space, DType dtype, const
   return tile;
 }
 
-static inline void plan_copy(Trace *t, const IrTile *dst, const IrTile *src) {
+static inline void plan_copy_at(Trace *t, const IrTile *dst, const IrTile *src, const char *file) {
   const OpInfo *op = &op_info[OP_dma_copy];
   IrVal v[8] = {{0}};
   for (int i = 0; i < op->nparams; i++) v[i] = op->params[i].def;
   v[0] = (IrVal){.kind = V_TILE, .u.tile = dst};
   v[1] = (IrVal){.kind = V_TILE, .u.tile = src};
-  t->loc = ir_loc(t->m, "k.lua", 3, false, 0);
+  t->loc = ir_loc(t->m, file, 3, false, 0);
   if (!tr_emit(t, OP_dma_copy, v, NULL)) fail_msg("%s", diag_message(t->d));
 }
+
+static inline void plan_copy(Trace *t, const IrTile *dst, const IrTile *src) { plan_copy_at(t, dst, src, "k.lua"); }
 
 static inline void plan_program(Trace *t, const Plan *p) {
   static const int64_t shape[2] = {4, 8}, small[2] = {2, 2};

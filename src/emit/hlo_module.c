@@ -28,9 +28,16 @@ static void find_source(HloModule *h) {
   }
 }
 
+/* To XLA "x.0" is another "x": it would rename one of them. */
+static size_t stem(const char *name) {
+  size_t n = strlen(name);
+  return n > 2 && strcmp(name + n - 2, ".0") == 0 ? n - 2 : n;
+}
+
 static bool taken(const HloModule *h, const char *name) {
+  size_t n = stem(name);
   for (uint32_t i = 0; i < h->nins; i++)
-    if (strcmp(h->ins[i].name, name) == 0) return true;
+    if (stem(h->ins[i].name) == n && memcmp(h->ins[i].name, name, n) == 0) return true;
   return false;
 }
 

@@ -19,15 +19,18 @@ static bool is_reserved(const char *name) {
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static bool is_name_byte(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-'; }
 
-/* XLA keeps names that begin with "__" for itself. */
+/* What must stand in front of a name of legal bytes: XLA keeps names that begin with "__" for itself. */
 static const char *start_of(const char *name) {
   if (strncmp(name, "__", 2) == 0) return "x";
   return is_letter(name[0]) ? "" : "_";
 }
 
 const char *hlo_name(Arena *arena, const char *prefix, const char *name) {
-  char *s = arena_printf(arena, "%s%s%s", *prefix ? "" : start_of(name), prefix, name);
+  char *s = arena_printf(arena, "%s%s", prefix, name);
   for (char *p = s; p && *p; p++)
     if (!is_name_byte(*p)) *p = '_';
+  if (!s) return NULL;
+  const char *start = start_of(s);
+  if (*start) s = arena_printf(arena, "%s%s", start, s);
   return s && is_reserved(s) ? arena_printf(arena, "%s_", s) : s;
 }
