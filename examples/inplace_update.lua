@@ -11,7 +11,7 @@ return nki.jit(function(weights, grad, rate)
     local w = nl.load(weights[part])
     nisa.scalar_tensor_tensor{dst = w, data = nl.load(grad[part]), op0 = nl.multiply, operand0 = -rate,
                               op1 = nl.add, operand1 = w}
-    nl.store(weights[part], w) -- lint: ignore lint_parameter_stored
+    nl.store(weights[part], w)
   end
   return weights
 end)

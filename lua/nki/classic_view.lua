@@ -64,6 +64,10 @@ end
 -- Places: axes {expr}, rank and size of the result.
 local function places(t, key)
   if classic.is_expr(key) then key = {key} end
+  if kind(key) == "tile" then
+    if lib.on_chip(t) then fault("copy_dynamic_indirect_indices_not_natively_supported", t.name, 0) end
+    key = {key}
+  end
   local axes, rank, size = {}, 0, {}
   if #key ~= t.ndim then
     for d = 1, t.ndim do

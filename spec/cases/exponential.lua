@@ -27,6 +27,8 @@ return {
   },
   reject = {
     {"err_op_generation", "needs gen4", target = "trn2", refused(function() return {} end)},
+    {"err_exceed_max_supported_dimension", "nisa.exponential: dst = sbuf_2[4,1,2,2,2]", rule = "rank4", target = "trn3",
+     refused(function() return {dst = sb {4, 1, 2, 2, 2}, src = sb {4, 2, 2, 2}} end)},
     {"err_num_partition_mismatch", "dst and max_value", rule = "same_partitions", target = "trn3",
      refused(function() return {max_value = sb {8, 1}} end)},
     {"err_num_elements_mismatch", "dst has 8 elements per partition and src has 4", rule = "same_count",

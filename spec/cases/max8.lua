@@ -34,12 +34,15 @@ return {
   accept = {
     {"integers in psum, a rank of 3",
      refused(function() return {src = ps({4, 2, 8}, nl.int32), dst = ps({4, 8}, nl.int32)} end)},
+    {"a rank of 5", refused(function() return {src = sb {4, 2, 2, 2, 2}} end)},
     {"the least and the largest size", function()
       nisa.max8(sb {4, 8}, sb {4, 8})
       nisa.max8(sb {4, 8}, sb {4, 16384})
     end},
   },
   reject = {
+    {"err_exceed_max_supported_dimension", "has 6 dimensions; at most 5 are supported", rule = "rank5",
+     refused(function() return {src = sb {4, 2, 2, 2, 2, 2}} end)},
     {"err_num_partition_mismatch", "dst and src", rule = "same_partitions",
      refused(function() return {dst = sb {8, 8}} end)},
     {"err_shape_required", "src must have shape (P,n) with 8 to 16384",

@@ -31,6 +31,10 @@ end
 
 return {
   accept = {
+    {"steps of 32767 elements, and longer ones of one run", function()
+      nisa.memset(sb({4, 2, 32767}, nl.uint8)[{{}, {}, {0, 10}}], 0)
+      nisa.memset(sb({4, 2, 40000}, nl.uint8)["..., ::2"], 0)
+    end},
     {"both engines", function()
       nisa.memset {dst = sb {4, 8}, value = 1.0, engine = nisa.engine.vector}
       nisa.memset {dst = sb {4, 8}, value = 1.0, engine = nisa.engine.gpsimd}
@@ -44,6 +48,8 @@ return {
     {"4.0 into integers", function() nisa.memset(sb({4, 8}, nl.int8), 4.0) end},
   },
   reject = {
+    {"err_pattern_stride", "dst goes on in steps of 32768 elements; the engines address steps up to 32767",
+     function() nisa.memset(sb({4, 2, 32768}, nl.uint8)[{{}, {}, {0, 10}}], 0) end},
     {"err_gpsimd_memory", "dst", rule = "gpsimd_reach",
      function() nisa.memset {dst = ps {4, 8}, value = 1.0, engine = nisa.engine.gpsimd} end},
     {"err_argument_value", "value is 0.5; int8 takes integers -128..127",

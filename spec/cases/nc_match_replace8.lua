@@ -28,6 +28,8 @@ return {
      refused(function() return {data = ps {4, 2, 2, 2, 2}, dst = ps {4, 16}, vals = ps {4, 8}} end)},
   },
   reject = {
+    {"err_exceed_max_supported_dimension", "nisa.nc_match_replace8: data = sbuf_3[4,1,2,2,2,2]", rule = "rank5",
+     refused(function() return {data = sb {4, 1, 2, 2, 2, 2}} end)},
     {"err_num_partition_mismatch", "dst and dst_idx", rule = "same_partitions",
      refused(function() return {dst_idx = sb({8, 8}, nl.uint16)} end)},
     {"err_num_elements_mismatch", "dst has 16 elements per partition and data has 8", rule = "same_count",

@@ -32,6 +32,7 @@ end
 
 local cases = {
   accept = {
+    {"the smallest float32 in decimal", refused(function() return {on_false_value = -3.4028235e38} end)},
     {"psum in and out", refused(function() return {dst = ps {4, 8}, on_true_tile = ps {4, 8},
      reduce_res = ps {4, 1}} end)},
   },

@@ -23,7 +23,13 @@ local numeric = {
     return total
   end, {{{0 + 1 + 2 + 3 + 4}}}},
 }
-for dtype, value in pairs {int8 = -3, uint8 = 255, int16 = -32768, uint16 = 65535, int32 = -2147483648,
+numeric[#numeric + 1] = {"the bits of a float32", {nd.array {{-0.0}}}, function(t)
+  local r, out = nisa.register_alloc(), sb({1, 1}, nl.int32)
+  nisa.register_load(r, t)
+  nisa.register_store(out, r)
+  return out
+end, {nd.array({{-2147483648}}, "int32")}}
+for dtype, value in pairs {float32 = 1.5, int8 = -3, uint8 = 255, int16 = -32768, uint16 = 65535, int32 = -2147483648,
   uint32 = 4294967295} do
   numeric[#numeric + 1] = {"a " .. dtype, {nd.array({{value}}, dtype)}, through(dtype), {nd.array({{value}}, dtype)}}
 end
@@ -39,7 +45,8 @@ return {
   reject = {
     {"err_shape_required", "src must have shape of one element", rule = "one_element",
      function() nisa.register_load(nisa.register_alloc(), sb({1, 2}, nl.int32)) end},
-    {"err_unsupported_dtype", "src is", function() nisa.register_load(nisa.register_alloc(), sb {1, 1}) end},
+    {"err_unsupported_dtype", "src is",
+     function() nisa.register_load(nisa.register_alloc(), sb({1, 1}, nl.bfloat16)) end},
     {"err_bind_kind", "dst", function() nisa.register_load(sb {1, 1}, sb({1, 1}, nl.int32)) end},
   },
   numeric = numeric,

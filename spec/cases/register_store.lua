@@ -23,10 +23,11 @@ return {
   reject = {
     {"err_shape_required", "dst must have shape of one element", rule = "one_element",
      function() nisa.register_store(sb({1, 2}, nl.int32), 1) end},
-    {"err_unsupported_dtype", "dst is", function() nisa.register_store(sb {1, 1}, 1) end},
+    {"err_unsupported_dtype", "dst is", function() nisa.register_store(sb({1, 1}, nl.bfloat16), 1) end},
     {"err_bind_kind", "src", function() nisa.register_store(sb({1, 1}, nl.int32), 0.5) end},
   },
   numeric = {
+    {"the bits of a float32", {}, store(nl.float32, 0x3fc00000), {{{1.5}}}},
     {"an integer", {}, store(nl.int32, -7), {nd.array({{-7}}, "int32")}},
     {"the largest unsigned one", {}, store(nl.uint32, 4294967295), {nd.array({{4294967295}}, "uint32")}},
     {"an affine index", {}, function()

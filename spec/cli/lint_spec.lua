@@ -67,6 +67,8 @@ local cases = {
   {"lint_parameter_stored", "nl.store(a, t)", "nl.store(nl.ndarray(a.shape, a.dtype, {buffer = nl.shared_hbm}), t)"},
   {"lint_parameter_stored", "nisa.dma_copy {dst = b[nl.ds(0, 128)], src = t}", "nisa.dma_copy {dst = t, src = b}"},
   {"lint_parameter_stored", "a[\"0:4\"] = t", "t[\"0:4\"] = 0"},
+  {"lint_parameter_stored", "nl.store(a, t) if n > 4 then return b, {out} end", "nl.store(a, t) if n > 4 then return {b, a} end"},
+  {"lint_parameter_stored", "nl.store(a, t) local f = function() return a end", "nl.store(a, t) if n > 4 then return a end"},
   {"lint_affine_carry", "local s = nl.zeros({128, 4}, nl.float32) for i in nl.affine_range(4) do s = s + t end",
     "local s = nl.zeros({128, 4}, nl.float32) for i in nl.sequential_range(4) do s = s + t end"},
   {"lint_affine_carry", "local s = nl.copy(t) for i in nl.affine_range(4) do nisa.tensor_tensor(s, s, t, nl.add) end",

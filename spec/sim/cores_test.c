@@ -276,6 +276,70 @@ static void a_race_is_told_once(void **state) {
 }
 
 /* Four programs, two on each core: those of one core overlap, too. */
+/* Both read all rows in turn, again and again. */
+static void reads_for_long(Pair *s, int p) {
+  Kit *k = &s->k;
+  const IrTile *t = sbuf_row(s);
+  for (int r = 0; r < 2; r++) kit_load(k, row(s, s->out, 2 * p + r), loaded(s, 2 * p + r));
+  barrier(s);
+  kit_for(k, I(0), I(20000), 1);
+  uint32_t i = kit_for(k, I(0), I(ROWS), 1);
+  kit_load(k, t, kit_dyn(k, row(s, s->out, 0), kit_affine(k, COLS, i, 0), (ROWS - 1) * COLS));
+  kit_end(k);
+  kit_end(k);
+}
+
+typedef struct Peak {
+  _Atomic int64_t now, most;
+} Peak;
+
+static void *watched(void *ud, void *p, size_t old, size_t n) {
+  Peak *peak = ud;
+  const int64_t more = (int64_t)n - (p ? (int64_t)old : 0), now = (peak->now += more);
+  if (now > peak->most) peak->most = now;
+  return alloc_std.fn(alloc_std.ud, p, old, n);
+}
+
+static void a_long_loop_needs_no_more_memory(void **state) {
+  (void)state;
+  Pair s;
+  Peak peak = {0, 0};
+  pair_open(&s, reads_for_long);
+  s.k.opt.alloc = (Alloc){watched, &peak};
+  kit_ok(&s.k);
+  assert_int_equal(s.k.report.count, 0);
+  assert_true(peak.most < 4 << 20);
+  kit_close(&s.k);
+}
+
+/* Core 0 reads rows by a loop and by hand what core 1 writes: who was first is known in each row. */
+static void read_in_pieces(Pair *s, int p) {
+  Kit *k = &s->k;
+  const IrTile *t = sbuf_row(s);
+  if (p) {
+    kit_load(k, row(s, s->out, 2), loaded(s, 2));
+    kit_load(k, row(s, s->out, 3), loaded(s, 3));
+    return;
+  }
+  for (int r = 0; r < 2; r++) kit_load(k, row(s, s->out, r), loaded(s, r));
+  kit_load(k, t, row(s, s->out, 3)); /* line 7 */
+  k->line = 50;
+  uint32_t i = kit_for(k, I(0), I(ROWS), 1);
+  kit_load(k, t, kit_dyn(k, row(s, s->out, 0), kit_affine(k, COLS, i, 0), (ROWS - 1) * COLS));
+  kit_end(k);
+}
+
+static void the_first_access_is_blamed(void **state) {
+  (void)state;
+  Pair s;
+  pair_open(&s, read_in_pieces);
+  kit_ok(&s.k);
+  assert_int_equal(s.k.report.count, 3); /* and rows that this core sees unwritten; a race names its first element */
+  kit_contains(text_str(&s.k.report.lines), "data race: nisa.dma_copy reads 64 elements of");
+  kit_contains(text_str(&s.k.report.lines), "k.lua:52: program 0: data race");
+  kit_close(&s.k);
+}
+
 static void overlap_on_a_core(Pair *s, int p) { kit_load(&s->k, row(s, s->out, p / 2), loaded(s, p)); }
 
 static void programs_of_a_core_overlap(void **state) {
@@ -448,6 +512,8 @@ int main(void) {
       cmocka_unit_test(reads_race_with_writes),
       cmocka_unit_test(a_strict_run_stops_at_a_race),
       cmocka_unit_test(a_race_is_told_once),
+      cmocka_unit_test(a_long_loop_needs_no_more_memory),
+      cmocka_unit_test(the_first_access_is_blamed),
       cmocka_unit_test(programs_of_a_core_overlap),
       cmocka_unit_test(partners_that_never_come),
       cmocka_unit_test(the_first_core_s_fault_counts),

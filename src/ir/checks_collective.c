@@ -62,6 +62,7 @@ bool check_all_gather(const IrCheck *c) {
   for (uint32_t k = 0; k < a->srcs.n && k < a->dsts.n; k++) {
     const IrTile *src = a->srcs.u.tiles[k];
     bool hbm = space_is_hbm(buf_of(c, src)->space);
+    if (d != 0 && d != 1) return false; /* the row has said so */
     if (hbm && d) return bad_dim(c, d, "tensors in hbm are gathered along dimension 0");
     if (!hbm && src->rank != 2) return BAD(c, shape_required, "srcs", "(P, F) in sbuf", text_of(c, src, &s));
     if (!check_share(c, a->dsts.u.tiles[k], src, (int)d)) ok = false;
@@ -72,7 +73,7 @@ bool check_all_gather(const IrCheck *c) {
 bool check_reduce_scatter(const IrCheck *c) {
   const Args_reduce_scatter *a = ARGS(reduce_scatter, c->ins);
   bool ok = true;
-  if (a->collective_dim.u.i) return bad_dim(c, 1, "srcs are shared out along dimension 0");
+  if (a->collective_dim.u.i == 1) return bad_dim(c, 1, "srcs are shared out along dimension 0");
   for (uint32_t k = 0; k < a->srcs.n && k < a->dsts.n; k++)
     if (!check_share(c, a->srcs.u.tiles[k], a->dsts.u.tiles[k], 0)) ok = false;
   return ok;
@@ -82,7 +83,7 @@ bool check_all_to_all(const IrCheck *c) {
   const Args_all_to_all *a = ARGS(all_to_all, c->ins);
   int64_t n = group_size(&a->replica_group);
   bool ok = true;
-  if (a->collective_dim.u.i) return bad_dim(c, 1, "slices are taken along dimension 0");
+  if (a->collective_dim.u.i == 1) return bad_dim(c, 1, "slices are taken along dimension 0");
   for (uint32_t k = 0; k < a->srcs.n; k++) {
     const IrTile *src = a->srcs.u.tiles[k];
     Say s;

@@ -10,13 +10,12 @@ static bool check_dge(const IrCheck *c, int mode, const IrTile *dst, const IrTil
   if (mode == dge_mode_none && (vec || dyn))
     return BAD(c, argument_value, "dge_mode", name, "a view with a run-time offset needs swdge or hwdge");
   if (mode != dge_mode_hwdge) return true;
-  if (c->gen < gen3)
-    return BAD(c, argument_generation, "dge_mode hwdge", 3, target_name(c->module->target), (int)c->gen);
-  if (vec) return BAD(c, argument_value, "dge_mode", name, "a vector offset needs swdge");
-  if (dtype_of(c, dst) != dtype_of(c, src))
-    return BAD(c, dtype_mismatch, "dst", "src (dge_mode hwdge)", dtype_name(dtype_of(c, dst)),
-               dtype_name(dtype_of(c, src)));
-  return true;
+  bool ok = c->gen >= gen3 ||
+            BAD(c, argument_generation, "dge_mode hwdge", 3, target_name(c->module->target), (int)c->gen);
+  if (vec) ok = BAD(c, argument_value, "dge_mode", name, "a vector offset needs swdge");
+  if (dtype_of(c, dst) == dtype_of(c, src) || c->ins->op == OP_dma_transpose) return ok; /* that one has a rule */
+  return BAD(c, dtype_mismatch, "dst", "src (dge_mode hwdge)", dtype_name(dtype_of(c, dst)),
+             dtype_name(dtype_of(c, src)));
 }
 
 /* `engine` names the queue that issues the transfer. */
@@ -46,7 +45,8 @@ bool check_dma_copy(const IrCheck *c) {
   if (dst->vec && src->vec) ok = BAD(c, instruction_invalid, "only one of dst and src may have a vector offset");
   if (a->oob_mode.u.i == oob_mode_skip && !dst->vec && !src->vec && !dst->dyn && !src->dyn)
     ok = BAD(c, argument_value, "oob_mode", "skip", "it needs a view with a run-time offset");
-  return check_dge(c, mode, dst, src) && check_queue(c, (int)a->engine.u.i, mode) && ok;
+  if (!check_dge(c, mode, dst, src)) ok = false;
+  return check_queue(c, (int)a->engine.u.i, mode) && ok;
 }
 
 /* The order of axes per rank: 2-D (1,0), 3-D (2,1,0), 4-D (3,1,2,0). */
@@ -64,6 +64,30 @@ static bool check_hwdge_transpose(const IrCheck *c, const IrTile *src) {
   return BAD(c, shape_required, "src (dge_mode hwdge)",
              "[16,n<=128] or, in 3-D and 4-D, [1|2|4|8|16,...] with a multiple of 16 rows, of a 2-byte dtype",
              text_of(c, src, &s));
+}
+
+/* Rows of src picked by a list in SBUF: number k is in row k mod P and column k div P of the (P,K) index tensor. */
+static bool check_picked_rows(const IrCheck *c, const IrTile *src) {
+  const IrTile *index = src->vec;
+  const int64_t rows = tile_parts(index);
+  const IrDim *dim = src->dim;
+  Say s;
+  bool ok = true, flat = src->rank < 4 || dim[1].count == 1 || dim[2].count == 1;
+  if (dtype_of(c, index) != DT_uint32)
+    ok = BAD(c, unsupported_dtype, "the index of src", text_of(c, index, &s), "uint32");
+  if (rows % 16 || (rows != 128 && tile_free(index) > 1))
+    ok = BAD(c, shape_required, "the index of src", "(P,1) with P a multiple of 16, or (128,K)", text_of(c, index, &s));
+  if (dim[0].count % 16 || dim[src->rank - 1].count > 128 || !flat || dtype_bytes(dtype_of(c, src)) != 2)
+    ok = BAD(c, shape_required, "src (picked rows)",
+             "[16*n,...,m<=128], in 4-D with 1 as second or third size, of a 2-byte dtype", text_of(c, src, &s));
+  return ok;
+}
+
+static bool check_moved(const IrCheck *c, const IrTile *dst, const IrTile *src) {
+  if (!src->vec && !src->dyn && !dst->dyn) return true;
+  bool ok = c->gen >= gen3 ||
+            BAD(c, argument_generation, "a run-time offset", 3, target_name(c->module->target), (int)c->gen);
+  return (!src->vec || check_picked_rows(c, src)) && ok;
 }
 
 bool check_dma_transpose(const IrCheck *c) {
@@ -88,10 +112,11 @@ bool check_dma_transpose(const IrCheck *c) {
     ok = BAD(c, shape_required, "axes", want.s, say_shape(a->axes.u.ints, n, &got));
   }
   if (!fits) ok = BAD(c, shape_required, "dst", say_shape(shape, src->rank, &want), text_of(c, dst, &s));
-  if (a->oob_mode.u.i == oob_mode_skip && !src->dyn)
+  if (a->oob_mode.u.i == oob_mode_skip && !src->dyn && !src->vec)
     ok = BAD(c, argument_value, "oob_mode", "skip", "it needs a src view with a run-time offset");
   int mode = (int)a->dge_mode.u.i;
   if (!check_dge(c, mode, dst, src)) ok = false;
+  if (!check_moved(c, dst, src)) ok = false;
   return (mode != dge_mode_hwdge || check_hwdge_transpose(c, src)) && ok;
 }
 

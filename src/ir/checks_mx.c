@@ -26,12 +26,11 @@ bool check_quantize_mx(const IrCheck *c) {
   const Args_quantize_mx *a = ARGS(quantize_mx, c->ins);
   const IrTile *dst = a->dst.u.tile, *src = a->src.u.tile;
   Say s, w;
-  if (!whole_quadrants(c, "src", src)) return false;
+  bool ok = whole_quadrants(c, "src", src);
   if (tile_free(src) % 4) return BAD(c, shape_required, "src", "(P,n) with n a multiple of 4", text_of(c, src, &s));
   const int64_t shape[2] = {tile_parts(src), tile_free(src) / 4};
-  bool ok = true;
   if (tile_free(dst) != shape[1]) ok = BAD(c, shape_required, "dst", say_shape(shape, 2, &w), text_of(c, dst, &s));
-  return scale_tile(c, "dst_scale", a->dst_scale.u.tile, shape) && ok;
+  return ok && scale_tile(c, "dst_scale", a->dst_scale.u.tile, shape);
 }
 
 static bool mx_limit(const IrCheck *c, const char *what, int64_t most, const IrTile *t) {
@@ -69,10 +68,10 @@ bool check_nc_matmul_mx(const IrCheck *c) {
   const Args_nc_matmul_mx *a = ARGS(nc_matmul_mx, c->ins);
   const IrTile *dst = a->dst.u.tile, *st = a->stationary.u.tile, *mv = a->moving.u.tile;
   Say s, t;
-  if (tile_parts(st) != tile_parts(mv))
-    return BAD(c, num_partition_mismatch, "stationary", "moving", text_of(c, st, &s), text_of(c, mv, &t));
   const int64_t k = tile_parts(st), m = tile_free(st), n = tile_free(mv);
   bool ok = whole_quadrants(c, "stationary", st);
+  if (tile_parts(mv) != k)
+    ok = BAD(c, num_partition_mismatch, "stationary", "moving", text_of(c, st, &s), text_of(c, mv, &t));
   if (!mx_limit(c, "free size of stationary", 128, st)) ok = false;
   if (!mx_limit(c, "free size of moving", dtype_bytes(dtype_of(c, dst)) == 4 ? 4096 : 8192, mv)) ok = false;
   if (m % 2) ok = BAD(c, shape_required, "stationary", "(K,M) with M even", text_of(c, st, &s));
@@ -81,6 +80,6 @@ bool check_nc_matmul_mx(const IrCheck *c) {
     ok = BAD(c, shape_required, "dst", say_shape(shape, 2, &t), text_of(c, dst, &s));
   }
   if (!scale_tile(c, "stationary_scale", a->stationary_scale.u.tile, (const int64_t[]){k, m})) ok = false;
-  if (!scale_tile(c, "moving_scale", a->moving_scale.u.tile, (const int64_t[]){k, n})) ok = false;
+  if (!scale_tile(c, "moving_scale", a->moving_scale.u.tile, (const int64_t[]){tile_parts(mv), n})) ok = false;
   return mx_tiling(c, a) && ok;
 }

@@ -36,9 +36,10 @@ bool check_pattern(const IrCheck *c) {
   Say s;
   char why[96];
   int64_t count = 1;
+  bool ok = true;
   if (p.pairs->n < 1 || p.pairs->n > 4) {
     snprintf(why, sizeof why, "pattern has %u [step, num] pairs; 1..4 are legal", p.pairs->n);
-    return BAD(c, instruction_invalid, why);
+    ok = BAD(c, instruction_invalid, why);
   }
   for (uint32_t i = 0; i < p.pairs->n; i++) {
     int64_t step = p.pairs->u.ints[2 * i], num = p.pairs->u.ints[2 * i + 1];
@@ -51,9 +52,9 @@ bool check_pattern(const IrCheck *c) {
   }
   if (count != tile_free(p.dst)) {
     snprintf(why, sizeof why, "with the pattern's %lld elements per partition", LL(count));
-    return BAD(c, shape_required, "dst", why, text_of(c, p.dst, &s));
+    ok = BAD(c, shape_required, "dst", why, text_of(c, p.dst, &s));
   }
-  if (in_int32(&p)) return true;
+  if (in_int32(&p)) return ok;
   return BAD(c, instruction_invalid,
              "the pattern's values leave int32 (offset, channel_multiplier and steps together)");
 }
@@ -62,7 +63,7 @@ bool check_range_select(const IrCheck *c) {
   const Args_range_select *a = ARGS(range_select, c->ins);
   bool ok = true;
   char num[TEXT_NUMBER];
-  if (a->on_false_value.u.num != -0x1.fffffep127) {
+  if ((float)a->on_false_value.u.num != -0x1.fffffep127f) {
     text_number(num, a->on_false_value.u.num, 9);
     ok = BAD(c, argument_value, "on_false_value", num, "it must be -3.4028235e+38, the smallest float32");
   }

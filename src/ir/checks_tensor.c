@@ -30,17 +30,18 @@ typedef struct MatmulShape {
   bool rows2;      /* double_row: [k, 2, m] and [k, 2, n] */
 } MatmulShape;
 
+/* false: the sizes mean nothing; those of dst and the tiling cannot be judged. */
 static bool matmul_shape(const IrCheck *c, const Args_nc_matmul *a, MatmulShape *s) {
   const IrTile *st = a->stationary.u.tile, *mv = a->moving.u.tile;
   Say x, y;
   s->rows2 = a->perf_mode.u.i == matmul_perf_mode_double_row;
+  bool ok = true;
   if (tile_parts(st) != tile_parts(mv))
-    return BAD(c, num_partition_mismatch, "stationary", "moving", text_of(c, st, &x), text_of(c, mv, &y));
+    ok = BAD(c, num_partition_mismatch, "stationary", "moving", text_of(c, st, &x), text_of(c, mv, &y));
   s->k = tile_parts(st);
   s->m = tile_free(st);
   s->n = tile_free(mv);
-  if (!s->rows2) return true;
-  bool ok = true;
+  if (!s->rows2) return ok;
   const IrTile *both[2] = {st, mv};
   for (int i = 0; i < 2; i++) {
     if (both[i]->rank >= 3 && both[i]->dim[1].count == 2) continue;
@@ -115,25 +116,28 @@ static bool matmul_tiling(const IrCheck *c, const Args_nc_matmul *a, const Matmu
   return ok;
 }
 
+static bool matmul_sizes(const IrCheck *c, const Args_nc_matmul *a, const MatmulShape *s) {
+  const IrTile *dst = a->dst.u.tile;
+  bool ok = limit(c, "free size of stationary", s->m, 128, a->stationary.u.tile);
+  int64_t most = c->gen < gen4 ? 512 : dtype_bytes(dtype_of(c, dst)) == 4 ? 4096 : 8192;
+  if (!limit(c, "free size of moving", s->n, most, a->moving.u.tile)) ok = false;
+  if (tile_parts(dst) == s->m && tile_free(dst) == s->n) return ok;
+  Say want, got;
+  const int64_t shape[2] = {s->m, s->n};
+  return BAD(c, shape_required, "dst", say_shape(shape, 2, &want), text_of(c, dst, &got));
+}
+
 bool check_nc_matmul(const IrCheck *c) {
   const Args_nc_matmul *a = ARGS(nc_matmul, c->ins);
   const IrTile *dst = a->dst.u.tile;
   MatmulShape s = {0};
-  if (!matmul_shape(c, a, &s)) return false;
-  bool ok = limit(c, "free size of stationary", s.m, 128, a->stationary.u.tile);
-  int64_t most = c->gen < gen4 ? 512 : dtype_bytes(dtype_of(c, dst)) == 4 ? 4096 : 8192;
-  if (!limit(c, "free size of moving", s.n, most, a->moving.u.tile)) ok = false;
-  if (tile_parts(dst) != s.m || tile_free(dst) != s.n) {
-    Say want, got;
-    const int64_t shape[2] = {s.m, s.n};
-    ok = BAD(c, shape_required, "dst", say_shape(shape, 2, &want), text_of(c, dst, &got));
-  }
+  bool shaped = matmul_shape(c, a, &s), ok = shaped && matmul_sizes(c, a, &s);
   if (s.rows2 && c->gen < gen3)
     ok = BAD(c, argument_generation, "perf_mode double_row", 3, target_name(c->module->target), (int)c->gen);
   if (s.rows2 && a->is_transpose.u.i) ok = BAD(c, instruction_invalid, "perf_mode double_row does not transpose");
   if (!matmul_dtypes(c, a, s.rows2)) ok = false;
   if (!matmul_dst_dtype(c, a)) ok = false;
-  if (!matmul_tiling(c, a, &s)) ok = false;
+  if (shaped && !matmul_tiling(c, a, &s)) ok = false;
   return one_bank(c, "dst", dst) && ok;
 }
 

@@ -45,7 +45,7 @@ int ir_engine(const IrFunc *f, const IrIns *ins) {
   int given = 0; /* rows with several engines have the parameter last */
   const IrVal *v = &ins->v[op_info[ins->op].nparams - 1];
   if (v->kind == V_INT && v->u.i > 0 && v->u.i <= engine_sync) given = (int)v->u.i;
-  if (given != engine_unknown) return given;
+  if (mask >> given & 1) return given; /* another one is refused by the row; checks go on with the automatic choice */
   switch ((Op)ins->op) {
     case OP_tensor_tensor:
       return pick_tensor_tensor(f, ARGS(tensor_tensor, ins));

@@ -1,5 +1,6 @@
 /* rules.c -- ir room: one body per rule of rules.def. A rule skips arguments that are absent or plain numbers; kinds,
    spaces and dtypes were checked before. */
+#include <stdio.h>
 #include <string.h>
 
 #include "check_util.h"
@@ -189,6 +190,22 @@ static bool rule_one_element(const IrCheck *c, ArgList arg) {
   Say s;
   return BAD(c, shape_required, name_of(c, arg[0]), "of one element", text_of(c, t, &s));
 }
+
+static bool rank_within(const IrCheck *c, ArgList arg, int most) {
+  bool ok = true;
+  for (; *arg; arg++) {
+    const IrTile *t = val(c, *arg)->u.tile;
+    char what[96];
+    Say s;
+    if (!is_tile(val(c, *arg)) || t->rank <= most) continue;
+    snprintf(what, sizeof what, "%s.%s: %s = ", OPN(c), name_of(c, *arg));
+    ok = DIAG(c->d, exceed_max_supported_dimension, what, text_of(c, t, &s), t->rank, most);
+  }
+  return ok;
+}
+
+static bool rule_rank4(const IrCheck *c, ArgList arg) { return rank_within(c, arg, 4); }
+static bool rule_rank5(const IrCheck *c, ArgList arg) { return rank_within(c, arg, 5); }
 
 static bool rule_none(const IrCheck *c, ArgList arg) {
   (void)c, (void)arg;

@@ -81,6 +81,23 @@ static int free_dims(const IrTile *t) {
   return n;
 }
 
+/* Steps are 16-bit numbers of elements; neighbours that form one run have one step. */
+enum { STRIDE_MAX = 32767 };
+
+static bool check_strides(const IrCheck *c, const IrParam *p, const IrTile *t) {
+  Say s;
+  IrDim run = {1, 1};
+  for (int i = t->rank - 1; i >= 1; i--) {
+    IrDim d = t->dim[i];
+    if (d.count == 1) continue;
+    const bool goes_on = d.stride == run.stride * run.count;
+    run = goes_on ? (IrDim){run.stride, run.count * d.count} : d;
+    if (run.stride <= STRIDE_MAX) continue;
+    return BAD(c, pattern_stride, p->name, LL(d.stride), (int)STRIDE_MAX, text_of(c, t, &s));
+  }
+  return true;
+}
+
 /* What only the compute engines ask of an on-chip operand. */
 static bool check_compute_tile(const IrCheck *c, const IrParam *p, const IrTile *t, const IrBuf *b) {
   bool ok = true;
@@ -96,8 +113,15 @@ static bool check_compute_tile(const IrCheck *c, const IrParam *p, const IrTile 
       ok = BAD(c, size_of_dimension_exceed_arch_limit, what, LL(count), LL(most), text_of(c, t, &s));
     }
   }
+  if (b->row > STRIDE_MAX && !check_strides(c, p, t)) ok = false;
   if (t->rank > 5 && free_dims(t) > 4) ok = BAD(c, pattern_dims, p->name, free_dims(t), 4, text_of(c, t, &s));
   return ok;
+}
+
+/* One row for each index; a transpose reads a list of several columns, one behind the other. */
+static bool index_count(const IrCheck *c, const IrTile *t) {
+  if (c->ins->op == OP_dma_transpose) return tile_count(t->vec) >= t->dim[0].count;
+  return tile_free(t->vec) == 1 && tile_parts(t->vec) == t->dim[0].count;
 }
 
 static bool check_vector_offset(const IrCheck *c, const IrParam *p, const IrTile *t) {
@@ -108,8 +132,7 @@ static bool check_vector_offset(const IrCheck *c, const IrParam *p, const IrTile
     return BAD(c, unsupported_memory, p->name, "hbm when rows are picked by a vector offset", text_of(c, t, &s));
   const IrBuf *vb = vec->buf < c->func->nbufs ? buf_of(c, vec) : NULL;
   bool good = vb && vb->space == SP_sbuf && dtype_is_int(vb->dtype) && vb->dtype != DT_bool_ && !vec->vec &&
-              !vec->dyn && tile_fits(c->func, vec) && tile_free(vec) == 1 && tile_parts(vec) == t->dim[0].count &&
-              t->vec_dim == 0 && !t->dyn;
+              !vec->dyn && tile_fits(c->func, vec) && t->vec_dim == 0 && !t->dyn && index_count(c, t);
   if (t->dim[0].stride < 1) return DIAG(c->d, view_vector_rows, text_of(c, t, &s));
   if (good) return true;
   if (!vb) return BAD(c, instruction_invalid, "the vector offset is not a tensor of this function");
@@ -121,8 +144,6 @@ static bool check_view(const IrCheck *c, const IrParam *p, const IrTile *t) {
   bool ok = true;
   if (!tile_fits(c->func, t))
     return BAD(c, ir_tile, p->name, say_pattern(t, &d), LL(t->offset), say_buf(buf_of(c, t), &s));
-  if (c->ins->op == OP_dma_transpose && (t->dyn || t->vec))
-    return BAD(c, indirect_indices_are_not_supported_with_nki_api, p->name, text_of(c, t, &s));
   if (t->dyn && !p->dynamic) ok = BAD(c, dynamic_offset, p->name, "run-time", text_of(c, t, &s));
   if (space_on_chip(buf_of(c, t)->space) && t->vec) return check_picked(c, p, t) && ok;
   if (t->vec && !check_vector_offset(c, p, t)) ok = false;
@@ -132,11 +153,13 @@ static bool check_view(const IrCheck *c, const IrParam *p, const IrTile *t) {
 static bool check_tile_fully(const IrCheck *c, const IrParam *p, const IrTile *t, const IrBuf *b) {
   Say s, l;
   bool ok = true;
-  if (b->space == SP_reg || !(p->spaces >> b->space & 1))
-    return BAD(c, unsupported_memory, p->name, say_spaces(p->spaces, &l), text_of(c, t, &s));
-  if (!t->whole && !check_view(c, p, t)) return false;
+  bool reached = p->spaces >> b->space & 1;
+  if (b->space == SP_reg) return BAD(c, argument_kind, p->name, kinds[p->kind].what);
+  if (!reached) ok = BAD(c, unsupported_memory, p->name, say_spaces(p->spaces, &l), text_of(c, t, &s));
+  if (reached && !t->whole && !check_view(c, p, t)) return false;
   uint32_t legal = p->dtypes[c->gen - gen2];
   if (!(legal >> b->dtype & 1)) ok = bad_dtype(c, p, t, legal);
+  if (!reached) return false;
   if (b->kind == BUF_CONST && (role_writes(p->role))) ok = BAD(c, write_to_constant, p->name, text_of(c, t, &s));
   if (p->kind == K_column || p->kind == K_number_or_column)
     if (tile_free(t) != 1) ok = bad_column(c, p, t);
@@ -232,7 +255,36 @@ static bool check_lists(const IrCheck *c, const IrParam *p, const IrVal *v) {
   return ok;
 }
 
-/* *usable: rules may look at the value: it has the right kind and, a tile, lies in its buffer. */
+/* Beyond this, sums of values in rules and checks could overflow. */
+static bool far_off(int64_t i) { return i > 1LL << 40 || i < -(1LL << 40); }
+
+/* A refused tile that rules may still look at. */
+static bool tile_is_sound(const IrCheck *c, const IrTile *t) {
+  return t->buf < c->func->nbufs && !t->vec && tile_fits(c->func, t);
+}
+
+static bool any_far_off(const IrCheck *c, const IrVal *v) {
+  if (v->kind == V_LISTS) return true; /* ranks are counted in tables */
+  if (v->kind == V_TILES) {
+    for (uint32_t i = 0; i < v->n; i++)
+      if (!tile_is_sound(c, v->u.tiles[i])) return true;
+    return false;
+  }
+  for (uint32_t i = 0; i < (v->kind == V_PAIRS ? 2 * v->n : v->n); i++)
+    if (far_off(v->u.ints[i])) return true;
+  return false;
+}
+
+/* A member of its set, if not one that is legal here. */
+static bool is_member(const IrParam *p, int64_t i) {
+  if (p->kind == K_alu) return i > ALU_none && i < ALU_count;
+  if (p->kind == K_act) return i > ACT_none && i < ACT_count;
+  if (p->kind == K_enum) return enum_has((EnumType)p->set, i);
+  if (p->kind == K_flag || p->kind == K_tristate) return i == 0 || i == 1;
+  return !far_off(i);
+}
+
+/* *usable: rules may look at the value: it has the right kind, is no nonsense and, a tile, lies in its buffer. */
 static bool check_param(const IrCheck *c, const IrParam *p, const IrVal *v, bool *usable) {
   if (v->kind == V_NONE) {
     if (!p->required && p->def.kind == V_NONE) return true;
@@ -251,12 +303,11 @@ static bool check_param(const IrCheck *c, const IrParam *p, const IrVal *v, bool
   switch (v->kind) {
     case V_TILE:
       ok = check_tile(c, p, v->u.tile);
-      if (!ok && (v->u.tile->buf >= c->func->nbufs || v->u.tile->vec || !tile_fits(c->func, v->u.tile)))
-        *usable = false;
+      if (!ok && !tile_is_sound(c, v->u.tile)) *usable = false;
       return ok;
     case V_INT:
       ok = check_int(c, p, v->u.i);
-      if (!ok) *usable = false; /* no member of its set, or so large that sums could overflow */
+      if (!ok && !is_member(p, v->u.i)) *usable = false;
       return ok;
     case V_NUM:
       return check_range(c, p, v->u.num);
@@ -266,7 +317,7 @@ static bool check_param(const IrCheck *c, const IrParam *p, const IrVal *v, bool
       return ok;
     default:
       ok = check_lists(c, p, v);
-      if (!ok) *usable = false;
+      if (!ok && any_far_off(c, v)) *usable = false;
       return ok;
   }
 }
@@ -302,9 +353,17 @@ static inline uint32_t rules_met(const Common *m) {
   return met;
 }
 
+/* May the rule look at all its arguments? */
+static bool rule_sees(const IrRuleUse *r, uint32_t blind) {
+  for (const uint8_t *arg = r->arg; *arg; arg++)
+    if (blind >> (*arg - 1) & 1) return false;
+  return true;
+}
+
 static bool check_row(const IrCheck *c, uint32_t *spaces) {
   const OpInfo *op = c->op;
-  bool ok = true, usable = true, picked = false;
+  bool ok = true, picked = false;
+  uint32_t blind = 0; /* parameters whose values no rule may look at */
   Common common = {0};
   if (op->gen > c->gen)
     ok = DIAG(c->d, op_generation, OPN(c), (int)op->gen, target_name(c->module->target), (int)c->gen);
@@ -317,17 +376,19 @@ static bool check_row(const IrCheck *c, uint32_t *spaces) {
       continue;
     }
     if (v->kind == V_INT && p->def.kind == V_INT && v->u.i == p->def.u.i) continue; /* a default is legal */
+    bool usable = true;
     if (!check_param(c, p, v, &usable)) ok = false;
+    if (!usable) blind |= 1u << i;
     picked |= b && tile_is_picked(v->u.tile);
     if (b && usable) common_add(&common, b, tile_parts(v->u.tile), tile_free(v->u.tile));
     for (uint32_t k = 0; v->kind == V_TILES && usable && k < v->n; k++)
       *spaces |= 1u << buf_of(c, v->u.tiles[k])->space;
   }
-  if (!usable) return false;
   *spaces |= common.spaces;
-  uint32_t met = rules_met(&common);
+  uint32_t met = blind ? 0 : rules_met(&common);
   for (const IrRuleUse *r = op_rules((Op)c->ins->op); r->rule != RULE_none; r++)
-    if (!(met >> r->rule & 1) && !rule_holds(c, r)) ok = false;
+    if (!(met >> r->rule & 1) && (!blind || rule_sees(r, blind)) && !rule_holds(c, r)) ok = false;
+  if (blind) return false;
   if (op->check && !op->check(c)) ok = false;
   if (picked && !check_indirect(c)) ok = false;
   return ok;

@@ -184,15 +184,24 @@ const IrTile *view_select(ViewCtx *c, const IrTile *t, int dim, IrSlice s) {
   return one_slice(c, t, dim, s);
 }
 
+/* Integers in SBUF: a column with one for each row, or several columns (dma_transpose) with at least as many. */
+static bool is_index(const IrFunc *f, const IrTile *vec, int64_t rows) {
+  const IrBuf *b = tile_buf(f, vec);
+  bool plain = b->space == SP_sbuf && dtype_is_int(b->dtype) && b->dtype != DT_bool_ && !vec->vec && !vec->dyn;
+  return plain && rows >= 1 && (tile_free(vec) == 1 ? rows == tile_parts(vec) : rows <= tile_count(vec));
+}
+
 const IrTile *view_vector_select(ViewCtx *c, const IrTile *t, int dim, const IrTile *vec) {
+  return view_pick_rows(c, t, dim, vec, tile_free(vec) == 1 ? tile_parts(vec) : 0);
+}
+
+const IrTile *view_pick_rows(ViewCtx *c, const IrTile *t, int dim, const IrTile *vec, int64_t rows) {
   Say s, v;
-  const IrBuf *b = tile_buf(c->f, t), *vb = tile_buf(c->f, vec);
+  const IrBuf *b = tile_buf(c->f, t);
   if (dim != 0) return DIAG(c->d, view_vector_dim, say_tile(c->f, t, &s), dim), NULL;
   if (!space_is_hbm(b->space)) return DIAG(c->d, view_vector_memory, say_tile(c->f, t, &s)), NULL;
   if (t->vec || t->dyn) return DIAG(c->d, view_one_dynamic, say_tile(c->f, t, &s)), NULL;
-  bool column = vb->space == SP_sbuf && dtype_is_int(vb->dtype) && vb->dtype != DT_bool_ && tile_free(vec) == 1 &&
-                !vec->vec && !vec->dyn;
-  if (!column) return DIAG(c->d, view_vector_column, say_tile(c->f, t, &s), say_tile(c->f, vec, &v)), NULL;
+  if (!is_index(c->f, vec, rows)) return DIAG(c->d, view_vector_column, say_tile(c->f, t, &s), say_tile(c->f, vec, &v)), NULL;
   int64_t step = t->dim[0].stride, reach = step * (t->dim[0].count - 1);
   if (t->dim[0].count == 1 && step < 1) step = 1;
   if (step < 1) return DIAG(c->d, view_vector_rows, say_tile(c->f, t, &s)), NULL;
@@ -201,7 +210,7 @@ const IrTile *view_vector_select(ViewCtx *c, const IrTile *t, int dim, const IrT
   r->vec = vec;
   r->vec_dim = 0;
   r->dyn_max = reach;
-  r->dim[0] = (IrDim){step, tile_parts(vec)};
+  r->dim[0] = (IrDim){step, rows};
   return view_done(c, r);
 }
 

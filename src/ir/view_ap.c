@@ -85,12 +85,11 @@ const IrTile *view_ap(ViewCtx *c, const IrTile *t, const ViewAp *ap) {
   if (!ap_dynamic(c, t, ap, r)) return NULL;
   if (!ap->vec) return view_done(c, r);
   r->dim[0].stride = buf_row(tile_buf(c->f, t));
-  if (tile_parts(ap->vec) != r->dim[0].count)
-    return DIAG(c->d, view_ap_vector, say_tile(c->f, t, &s), (long long)tile_parts(ap->vec),
-                (long long)r->dim[0].count),
-           NULL;
+  const int64_t rows = r->dim[0].count, given = tile_count(ap->vec);
+  if (tile_free(ap->vec) == 1 ? rows != given : rows > given)
+    return DIAG(c->d, view_ap_vector, say_tile(c->f, t, &s), (long long)given, (long long)rows), NULL;
   r->dim[0].count = rows_in_reach(tile_buf(c->f, t), r);
-  return view_vector_select(c, r, ap->indirect_dim, ap->vec);
+  return view_pick_rows(c, r, ap->indirect_dim, ap->vec, rows);
 }
 
 /* ---- another dtype over the same bytes */

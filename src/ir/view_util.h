@@ -12,6 +12,8 @@ static inline int64_t buf_row(const IrBuf *b) { return b->row; }
 IrTile *view_edit(ViewCtx *c, const IrTile *t);
 /* The finished tile: the buffer's own whole tile when it is that. */
 const IrTile *view_done(ViewCtx *c, IrTile *r);
+/* view_vector_select of that many rows; vec may have several columns, read one behind the other. */
+const IrTile *view_pick_rows(ViewCtx *c, const IrTile *t, int dim, const IrTile *vec, int64_t rows);
 bool view_has_dim(ViewCtx *c, const IrTile *t, const char *what, int dim);
 /* Dim 0 that a view may not touch: partitions on chip, or rows picked by a vector offset. what: "split", "permuted" ...
  */

@@ -258,10 +258,26 @@ static int run_programs(lua_State *L) {
   return 0;
 }
 
-/* Keeps the traceback, which dies with the unwinding; the error value stays what it is. */
+/* What Lua says when a body that C called tries to yield. */
+bool drive_is_yield(lua_State *L, int i) {
+  if (lua_type(L, i) != LUA_TSTRING) return false;
+  const char *s = lua_tostring(L, i);
+  return strcmp(s, "attempt to yield across a C-call boundary") == 0 ||
+         strcmp(s, "attempt to yield from outside a coroutine") == 0;
+}
+
+/* Keeps the traceback, which dies with the unwinding; the error value stays what it is, but for Lua's word on a yield,
+   which names no line. */
 int drive_on_error(lua_State *L) {
   LangCtx *c = lang_ctx(L);
   if (c->drive && c->drive->kept == identity(L, 1)) return 1;
+  if (c->drive && c->trace && drive_is_yield(L, 1)) {
+    DIAG(&c->diag, yield_in_kernel, c->drive->name);
+    lang_locate_fast(L, c, c->trace);
+    ir_diag_where(c->trace->m, c->trace->loc, c->trace->iter, &c->diag);
+    lang_push_error(L, &c->diag);
+    lua_replace(L, 1);
+  }
   luaL_traceback(L, L, NULL, 1);
   size_t n;
   const char *s = lua_tolstring(L, -1, &n);

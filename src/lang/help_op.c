@@ -186,7 +186,8 @@ static void param_errors(const OpInfo *op, const IrParam *p, Text *out, size_t f
   if (is_tile(p)) add_errors(out, from, "err_unsupported_memory");
   if (is_tile(p) && (p->dtypes[0] != DM_ANY || dtypes_grow)) add_errors(out, from, "err_unsupported_dtype");
   if (p->spaces & (1u << SP_sbuf | 1u << SP_psum) && op->engines & ~(EM_DMA | EM_SIM | EM_CC))
-    add_errors(out, from, "err_start_partition, err_size_of_dimension_exceed_arch_limit, err_pattern_dims");
+    add_errors(out, from,
+               "err_start_partition, err_size_of_dimension_exceed_arch_limit, err_pattern_dims, err_pattern_stride");
   if (is_tile(p)) add_errors(out, from, "err_dynamic_offset");
   if (p->picked) add_errors(out, from, "err_indirect_operand, err_indirect_count, err_indirect_start");
   if (p->kind == K_column || p->kind == K_number_or_column) add_errors(out, from, "err_column_expected");

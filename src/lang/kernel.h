@@ -139,6 +139,7 @@ void kernel_cache_free(LangCtx *c);
 
 /* drive.c */
 int drive_finalize_exception(lua_State *L); /* nki.NKIFinalizeException */
+bool drive_is_yield(lua_State *L, int i);   /* the value at i is Lua's word on a yield across C */
 int drive_on_error(lua_State *L);           /* message handler: keeps the traceback */
 /* Calls the body of a kernel; nki.NKIFinalizeException raised below it is its return. handler: where drive_on_error is.
  */

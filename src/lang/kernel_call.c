@@ -73,17 +73,9 @@ static void check_mix(KernelCall *call) {
   if (call->tile >= 0) LANG_FAIL(call->L, kernel_tile_outside, name, param(call, call->tile));
 }
 
-/* What Lua says when a body that C called tries to yield. */
-static bool is_yield(lua_State *L) {
-  if (lua_type(L, -1) != LUA_TSTRING) return false;
-  const char *s = lua_tostring(L, -1);
-  return strcmp(s, "attempt to yield across a C-call boundary") == 0 ||
-         strcmp(s, "attempt to yield from outside a coroutine") == 0;
-}
-
 void kernel_reraise(KernelCall *call) {
   diag_clear(&call->c->diag);
-  if (is_yield(call->L)) LANG_FAIL(call->L, yield_in_kernel, call->k->core->func_name);
+  if (drive_is_yield(call->L, -1)) LANG_FAIL(call->L, yield_in_kernel, call->k->core->func_name);
   if (call->node) node_blame(call);
   lua_error(call->L);
 }
@@ -95,7 +87,7 @@ void kernel_call_method(lua_State *L, const KernelCore *core, int nargs, int nre
   int status = lua_pcall(L, nargs, nresults, function);
   lua_remove(L, function);
   if (status == LUA_OK) return;
-  if (is_yield(L)) LANG_FAIL(L, yield_in_kernel, core->func_name);
+  if (drive_is_yield(L, -1)) LANG_FAIL(L, yield_in_kernel, core->func_name);
   lua_error(L);
 }
 

@@ -150,6 +150,7 @@ void lang_push_tuple(lua_State *L, int n);
 /* ---- errors (raise.c) -------------------------------------------------------------------------------------------- */
 /* Turns the Diag (ctx->diag usually) into one Lua error object and raises it; clears the Diag. Never returns. */
 int lang_raise(lua_State *L, Diag *d);
+void lang_push_error(lua_State *L, Diag *d); /* the object that it raises */
 /* Fills ctx->diag and raises. */
 #define LANG_FAIL(L, id, ...) (DIAG(&lang_ctx(L)->diag, id, __VA_ARGS__), lang_raise((L), &lang_ctx(L)->diag))
 bool lang_is_error(lua_State *L, int i); /* one of our error objects */

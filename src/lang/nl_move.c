@@ -274,10 +274,13 @@ static void assign_number(const Call *call, const IrTile *dst, double value) {
   Args_memset m;
   nl_defaults(OP_memset, &m);
   bool hbm = space_is_hbm(nl_space_of(call, dst));
-  if (hbm && (dst->rank < 2 || dst->dim[0].count > 128))
-    LANG_HERE(L, bind_value, "assignment", "value", "a number for more than 128 rows of HBM (or a tensor of rank 1)",
+  const IrTile *to = dst;
+  if (hbm && dst->rank > 1 && dst->dim[0].count > 128)
+    LANG_HERE(L, bind_value, "assignment", "value", "a number for more than 128 rows of HBM",
               "fill at most 128 rows at a time");
-  const IrTile *to = hbm ? nl_fresh_like(call, nl_dtype_of(call, dst), dst) : dst;
+  if (hbm && dst->rank > 1) to = nl_fresh_like(call, nl_dtype_of(call, dst), dst);
+  if (hbm && dst->rank == 1)
+    to = nl_fresh(call, SP_sbuf, nl_dtype_of(call, dst), 2, (const int64_t[]){1, dst->dim[0].count});
   m.dst = nl_t(to);
   m.value = nl_n(value);
   nl_emit(call, OP_memset, &m);

@@ -9,8 +9,10 @@ void nl_defaults(Op op, void *args) {
 IrIns *nl_emit(const Call *call, Op op, const void *args) {
   lua_State *L = call->L;
   IrIns *ins = tr_emit(call->t, op, args, NULL);
-  if (!ins) lang_trace_error(L, call->t);
-  return ins;
+  if (ins) return ins;
+  diag_note(call->t->d, "issued by %s", call->row->bind.func);
+  lang_trace_error(L, call->t);
+  return NULL;
 }
 
 Operand nl_tile_operand(const Call *call, const IrTile *tile) {

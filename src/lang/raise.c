@@ -31,7 +31,7 @@ static void set_string(lua_State *L, const char *key, const char *s, size_t n) {
   lua_setfield(L, -2, key);
 }
 
-int lang_raise(lua_State *L, Diag *d) {
+void lang_push_error(lua_State *L, Diag *d) {
   luaL_checkstack(L, 8, NULL);
   if (d->line == 0 && d->file[0] == '\0') find_line(L, d);
   lua_createtable(L, 0, 7);
@@ -54,6 +54,10 @@ int lang_raise(lua_State *L, Diag *d) {
   }
   luaL_setmetatable(L, LANG_ERROR);
   diag_clear(d);
+}
+
+int lang_raise(lua_State *L, Diag *d) {
+  lang_push_error(L, d);
   return lua_error(L);
 }
 

@@ -132,9 +132,10 @@ static int unknown_attribute(lua_State *L, const char *key) {
   }
   names[n] = NULL;
   const char *near = diag_nearest(key, names);
-  char clip[TEXT_CLIP + 4];
+  char clip[TEXT_CLIP + 4], what[DESCRIBE + TEXT_CLIP + 16], tensor[DESCRIBE];
   key = lang_clip(L, 2, clip);
-  return LANG_HERE(L, no_such_name, "NkiTensor", key, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+  snprintf(what, sizeof what, "%s (of %s)", key, lang_describe(L, 1, tensor, sizeof tensor));
+  return LANG_HERE(L, no_such_name, "NkiTensor", what, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 static void push_view(lua_State *L, LangCtx *c, const IrTile *tile) {
@@ -188,7 +189,11 @@ static int tile_newindex(lua_State *L) {
   const LTile *t = self(L);
   if (lua_type(L, 2) == LUA_TSTRING) {
     const char *key = lua_tostring(L, 2);
-    if ((key[0] >= 'a' && key[0] <= 'z') || key[0] == '_') return LANG_HERE(L, read_only, "a tensor's attribute");
+    char what[DESCRIBE + TEXT_CLIP + 16], clip[TEXT_CLIP + 4], tensor[DESCRIBE];
+    if ((key[0] >= 'a' && key[0] <= 'z') || key[0] == '_') {
+      snprintf(what, sizeof what, "%s of %s", lang_clip(L, 2, clip), lang_describe(L, 1, tensor, sizeof tensor));
+      return LANG_HERE(L, read_only, what);
+    }
   }
   const IrTile *tile = lang_live(L, c, t, "assignment", NULL);
   const IrTile *view = keyed(L, c, tile);

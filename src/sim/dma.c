@@ -161,8 +161,79 @@ bool sim_dma_copy(Sim *s, const Args_dma_copy *a) {
 /* ---- dma_transpose ----------------------------------------------------------------------------------------------- */
 static const int8_t default_axes[5][4] = {{0}, {0}, {1, 0}, {2, 1, 0}, {3, 1, 2, 0}};
 
+/* Number k of the list: row k mod P, column k div P of the index tensor. */
+static bool index_at(Sim *s, const IrTile *vec, int64_t n, int64_t *at) {
+  const int64_t parts = tile_parts(vec);
+  IrTile column = *vec;
+  column.rank = 2;
+  column.whole = false;
+  for (int64_t k = 0; k < n; k += parts) {
+    column.dim[1] = (IrDim){1, 1};
+    column.offset = vec->offset + k / parts * vec->dim[1].stride;
+    column.dim[0].count = least(parts, n - k);
+    Acc acc;
+    Stream st;
+    if (!acc_src(s, &column, &acc)) return false;
+    stream_init(&st, &acc);
+    for (int64_t i = k; i < k + column.dim[0].count; i++) {
+      uint32_t raw;
+      stream_read(&st, 1, &raw);
+      at[i] = elem_int(acc.dt, &raw);
+    }
+  }
+  return true;
+}
+
+/* The row's elements with their axes in dst's order: the last axis first. */
+static void turn_row(const IrTile *t, int64_t bytes, const char *row, char *out) {
+  const int8_t *axes = default_axes[t->rank];
+  int64_t count[3] = {1, 1, 1}, step[3] = {0, 0, 0};
+  for (int k = 0; k + 1 < t->rank; k++) {
+    count[k] = t->dim[axes[k]].count;
+    step[k] = 1;
+    for (int i = axes[k] + 1; i < t->rank; i++) step[k] *= t->dim[i].count;
+  }
+  for (int64_t i = 0; i < count[0]; i++)
+    for (int64_t j = 0; j < count[1]; j++)
+      for (int64_t k = 0; k < count[2]; k++, out += bytes)
+        memcpy(out, row + (i * step[0] + j * step[1] + k * step[2]) * bytes, (size_t)bytes);
+}
+
+/* src with picked rows: row k becomes the last axis' element k of dst; rows outside leave it as it was. */
+static bool transpose_rows(Sim *s, const Args_dma_transpose *a) {
+  const IrTile *t = a->src.u.tile, *d = a->dst.u.tile;
+  const int64_t n = t->dim[0].count;
+  const IrBuf *b = s->f->bufs[t->buf];
+  Acc src;
+  int64_t *at = scratch(s, SCR_SNAP0, (size_t)n * sizeof *at);
+  if (!at || !index_at(s, t->vec, n, at) || !acc_inout(s, t, &src)) return false;
+  const int64_t bytes = src.bytes, free = src.free;
+  char *both = scratch(s, SCR_TMP, (size_t)(2 * free * bytes));
+  if (!both) return false;
+  for (int64_t k = 0; k < n; k++) {
+    Acc row, column;
+    if (!acc_vec_row(&src, b, at[k], &row)) {
+      if (a->oob_mode.u.i == oob_mode_skip) continue;
+      return acc_row_out_of_bound(s, t, k, at[k]);
+    }
+    IrTile to = *d;
+    to.whole = false;
+    to.offset += k * d->dim[d->rank - 1].stride;
+    to.dim[d->rank - 1].count = 1;
+    Stream st;
+    if (!acc_check(s, &row) || !acc_dst(s, &to, &column)) return false;
+    stream_init(&st, &row);
+    stream_read(&st, free, both);
+    turn_row(t, bytes, both, both + free * bytes);
+    stream_init(&st, &column);
+    stream_write(&st, free, both + free * bytes);
+  }
+  return true;
+}
+
 bool sim_dma_transpose(Sim *s, const Args_dma_transpose *a) {
   const IrTile *t = a->src.u.tile;
+  if (t->vec) return transpose_rows(s, a);
   if (a->oob_mode.u.i == oob_mode_skip && (strays(s, a->dst.u.tile) || strays(s, t))) return true;
   Acc src, dst;
   IrTile turned = *t;

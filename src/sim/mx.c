@@ -5,6 +5,14 @@
 #include "convert.h"
 #include "exec.h"
 
+/* 2^(byte - 127), byte below 255. */
+static float scale_value(uint8_t byte) {
+  uint32_t bits = byte ? (uint32_t)byte << 23 : 1u << 22;
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
 /* The scale's byte, 2^(byte - 127): 2^(floor(log2 amax) - (emax - 1)). *exponent: of the scale the group is divided by.
  */
 static uint8_t scale_of(float amax, bool finite, int emax, int *exponent) {
@@ -30,7 +38,8 @@ static uint8_t scale_group(float *v, int64_t n, int emax) {
     if (x > amax) amax = x;
   }
   uint8_t byte = scale_of(amax, finite, emax, &e);
-  for (int64_t k = 0; k < 32; k++) v[k / 4 * n + k % 4] = ldexpf(v[k / 4 * n + k % 4], -e);
+  const float by = scale_value((uint8_t)(127 - e)); /* e is -127..120: a product with a power of two rounds once */
+  for (int64_t k = 0; k < 32; k++) v[k / 4 * n + k % 4] *= by;
   return byte;
 }
 
@@ -76,7 +85,7 @@ static bool unpack_part(Sim *s, const Acc *data, const Acc *scale, int64_t p, fl
   stream_row(&st, &part, 0);
   stream_read(&st, n, bytes);
   for (int64_t m = 0; m < n; m++) {
-    float x = bytes[m] == 0xff ? NAN : ldexpf(1.0f, bytes[m] - 127);
+    float x = bytes[m] == 0xff ? NAN : scale_value(bytes[m]);
     for (int64_t q = 0; q < 4; q++) out[q * n + m] = vm_op(VM_multiply, v[4 * m + q], x);
   }
   return true;

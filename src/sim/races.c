@@ -36,11 +36,24 @@ static uint64_t mask_of(int64_t k, int64_t at, int64_t end) {
   return m;
 }
 
-static void marks_set(Marks *m, int64_t at, int64_t n) {
-  int64_t first = at / 64, end = (at + n + 63) / 64;
-  for (int64_t k = first; k < end; k++) m->w[k] |= mask_of(k, at, at + n);
+/* How many of them are new. */
+static int64_t marks_set(Marks *m, int64_t at, int64_t n) {
+  int64_t first = at / 64, end = (at + n + 63) / 64, fresh = 0;
+  for (int64_t k = first; k < end; k++) {
+    const uint64_t bits = mask_of(k, at, at + n);
+    fresh += __builtin_popcountll(bits & ~m->w[k]);
+    m->w[k] |= bits;
+  }
   if (first < m->lo) m->lo = first;
   if (end > m->hi) m->hi = end;
+  return fresh;
+}
+
+static int64_t marks_touch(Marks *m, const Acc *a) {
+  int64_t fresh = 0;
+  Runs r;
+  for (runs_init(&r, a); !r.done; runs_next(&r)) fresh += marks_set(m, granule(a, r.at), granule(a, r.n));
+  return fresh;
 }
 
 static bool marks_any(const Marks *m, int64_t at, int64_t n) {
@@ -49,8 +62,10 @@ static bool marks_any(const Marks *m, int64_t at, int64_t n) {
   return false;
 }
 
-/* ---- the log: pc, write and rank of the pattern in one word; program; the pattern -------------------------------- */
-enum { L_head, L_program, L_off, L_parts, L_pstride, L_bytes, L_dims, L_MAX = L_dims + 2 * IR_MAX_RANK };
+/* ---- the log: pc, write and rank of the pattern in one word; program; the pattern, `times` of it every `step` -----
+   It tells who touched a granule first, so an access is in it only if it touches one that none before it has; those of
+   a device loop that go on evenly are one entry. A long run costs no more than the tensor has granules. */
+enum { L_head, L_program, L_parts, L_pstride, L_bytes, L_off, L_step, L_times, L_dims, L_MAX = L_dims + 2 * IR_MAX_RANK };
 
 static inline uint32_t log_pc(const int64_t *e) { return (uint32_t)e[L_head]; }
 static inline bool log_write(const int64_t *e) { return e[L_head] >> 32 & 1; }
@@ -60,6 +75,8 @@ static size_t log_make(const Sim *s, const Acc *a, bool write, int64_t e[L_MAX])
   e[L_head] = (int64_t)s->pc | (int64_t)write << 32 | (int64_t)a->nf << 33;
   e[L_program] = s->program;
   e[L_off] = a->off;
+  e[L_step] = 0;
+  e[L_times] = 1;
   e[L_parts] = a->parts;
   e[L_pstride] = a->pstride;
   e[L_bytes] = a->bytes;
@@ -80,21 +97,30 @@ static bool log_room(Track *t, size_t n) {
   return true;
 }
 
-/* An instruction that touches the same place again is not logged twice. */
-static void log_add(Track *t, const Acc *a, bool write) {
+/* e is one entry, `last` with its next repetition. */
+static bool log_merge(int64_t *last, const int64_t *e, size_t n) {
+  if (memcmp(last, e, L_off * sizeof *e) != 0 || memcmp(last + L_dims, e + L_dims, (n - L_dims) * sizeof *e) != 0)
+    return false;
+  const int64_t step = last[L_times] == 1 ? e[L_off] - last[L_off] : last[L_step];
+  if (e[L_off] != last[L_off] + step * last[L_times]) return false;
+  last[L_step] = step;
+  last[L_times]++;
+  return true;
+}
+
+/* whole: everything that it touches is touched for the first time. */
+static void log_add(Track *t, const Acc *a, bool write, bool whole) {
   int64_t e[L_MAX];
   size_t n = log_make(t->sim, a, write, e), *slot = &t->recent[(2 * t->sim->pc + write) % 64];
-  if (*slot && *slot > t->epoch && memcmp(t->log + *slot - 1, e, L_dims * sizeof *e) == 0 &&
-      memcmp(t->log + *slot - 1, e, n * sizeof *e) == 0)
-    return;
+  if (whole && *slot && *slot > t->epoch && log_merge(t->log + *slot - 1, e, n)) return;
   if (!log_room(t, n)) return;
   memcpy(t->log + t->nlog, e, n * sizeof *e);
   *slot = t->nlog + 1;
   t->nlog += n;
 }
 
-static bool log_covers(const Track *t, const int64_t *e, int64_t at) {
-  Acc a = {.mem = t->mem, .off = e[L_off], .parts = e[L_parts], .pstride = e[L_pstride], .bytes = (int)e[L_bytes]};
+static bool log_covers(const Track *t, const int64_t *e, int64_t at, int64_t time) {
+  Acc a = {.mem = t->mem, .off = e[L_off] + time * e[L_step], .parts = e[L_parts], .pstride = e[L_pstride], .bytes = (int)e[L_bytes]};
   a.nf = (int)(e[L_head] >> 33);
   a.free = 1;
   for (int k = 0; k < a.nf; k++) {
@@ -107,10 +133,27 @@ static bool log_covers(const Track *t, const int64_t *e, int64_t at) {
   return false;
 }
 
+static int64_t size_of(int64_t x) { return x < 0 ? -x : x; }
+
+/* One of the repetitions covers the granule; those that begin too far from it are not looked at. */
+static bool log_touches(const Track *t, const int64_t *e, int64_t at) {
+  int64_t span = (e[L_parts] - 1) * size_of(e[L_pstride]) + 1, times = e[L_times], time = 0;
+  for (int64_t k = 0; k < e[L_head] >> 33; k++) span += size_of(e[L_dims + 2 * k]) * (e[L_dims + 2 * k + 1] - 1);
+  const int64_t away = (at << t->mem->shift) / e[L_bytes] - e[L_off], step = size_of(e[L_step]);
+  if (step) {
+    const int64_t there = e[L_step] < 0 ? -away : away, first = (there - span) / step, last = (there + span) / step;
+    if (first > 0) time = first;
+    if (last + 1 < times) times = last + 1;
+  }
+  for (; time < times; time++)
+    if (log_covers(t, e, at, time)) return true;
+  return false;
+}
+
 /* The first access to a granule from there on. */
 static const int64_t *log_find(const Track *t, size_t from, int64_t at, bool write) {
   for (size_t k = from; k < t->nlog; k += log_words(t->log + k))
-    if (log_write(t->log + k) == write && log_covers(t, t->log + k, at)) return t->log + k;
+    if (log_write(t->log + k) == write && log_touches(t, t->log + k, at)) return t->log + k;
   return NULL;
 }
 
@@ -145,23 +188,21 @@ static void watch_programs(Track *t, const Acc *a) {
     o.program = e[L_program];
     if (!say_overlap(s, a, &o)) s->halted = true;
   }
-  if (!marks_open(t, &t->mine)) return;
-  Runs r;
-  for (runs_init(&r, a); !r.done; runs_next(&r)) marks_set(&t->mine, granule(a, r.at), granule(a, r.n));
 }
 
 /* ---- accesses ---------------------------------------------------------------------------------------------------- */
 void track_touch(Track *t, const Acc *a, bool write) {
   Sim *s = t->sim;
   if (acc_count(a) == 0 || (!s->thread && !write)) return;
-  log_add(t, a, write);
-  if (s->thread) {
-    Marks *m = write ? &t->wr : &t->rd;
-    if (!marks_open(t, m)) return;
-    Runs r;
-    for (runs_init(&r, a); !r.done; runs_next(&r)) marks_set(m, granule(a, r.at), granule(a, r.n));
-  }
-  if (write && s->shares_core) watch_programs(t, a);
+  const int64_t all = granule(a, acc_count(a));
+  int64_t fresh[2] = {0, 0}; /* since the cores met, in this program */
+  Marks *m = write ? &t->wr : &t->rd;
+  const bool watched = write && s->shares_core;
+  if (watched) watch_programs(t, a);
+  if (s->thread && marks_open(t, m)) fresh[0] = marks_touch(m, a);
+  if (watched && marks_open(t, &t->mine)) fresh[1] = marks_touch(&t->mine, a);
+  if (fresh[0] || fresh[1])
+    log_add(t, a, write, (!s->thread || fresh[0] == all) && (!watched || fresh[1] == all));
   if (t->oom && !s->halted) s->halted = !DIAG0(s->d, nomem);
 }
 

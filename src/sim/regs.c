@@ -39,7 +39,8 @@ bool sim_register_move(Sim *s, const Args_register_move *a) {
 bool sim_register_load(Sim *s, const Args_register_load *a) {
   Acc src;
   if (!acc_src(s, a->src.u.tile, &src)) return false;
-  reg_set(s, a->dst.u.reg, elem_int(src.dt, src.p));
+  /* a register holds 32 bits: those of a float32 as they are */
+  reg_set(s, a->dst.u.reg, elem_int(src.dt == DT_float32 ? DT_int32 : src.dt, src.p));
   return true;
 }
 
