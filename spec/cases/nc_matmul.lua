@@ -129,6 +129,10 @@ return {
       matmul(ps {4, 8}, sb({16, 8}, nl.float8_e5m2), sb({16, 2, 8}, nl.float8_e5m2),
         {perf_mode = nisa.matmul_perf_mode.double_row})
     end},
+    {"err_shape_required", "moving (double_row) must have shape [k,2,n]", target = "trn2", function()
+      matmul(ps {4, 8}, sb({16, 2, 4}, nl.float8_e5m2), sb({16, 4, 4}, nl.float8_e5m2),
+        {perf_mode = nisa.matmul_perf_mode.double_row})
+    end},
     {"err_argument_generation", "perf_mode double_row needs gen3", function()
       matmul(ps {4, 8}, sb({16, 2, 4}, nl.float8_e5m2), sb({16, 2, 8}, nl.float8_e5m2),
         {perf_mode = nisa.matmul_perf_mode.double_row})

@@ -353,9 +353,44 @@ static void statistics(void **state) {
   set(ins, "data1", VN(1));
   set(ins, "data2", VN(2));
   set(ins, "op", VI(sim_binary_op_divide));
-  REFUSE(&x, ins, instruction_invalid, "nki.sim_binary", "both numbers");
+  REFUSE(&x, ins, instruction_invalid, "nki.sim_binary", "data1 and data2 are both numbers; one must be a tensor");
   set(ins, "data2", VB(&x, data));
   accept(&x, ins);
+  fix_close(&x);
+}
+
+/* What no view and no Lua makes: tensors of another function, an empty list. */
+static void foreign_tensors(void **state) {
+  (void)state;
+  Fix x;
+  fix_open(&x, TARGET_trn3);
+  IrBuf *a = SBUF(&x, float32, "a", 32, 8), *b = SBUF(&x, float32, "b", 32, 8);
+  IrTile other = *whole(&x, b), index = other;
+  other.buf = index.buf = 1000;
+  other.whole = false;
+  IrIns *ins = new_ins(&x, OP_tensor_copy);
+  set(ins, "dst", VB(&x, a));
+  set(ins, "src", VT(&other));
+  REFUSE(&x, ins, instruction_invalid, "an operand is not a tensor of this function");
+  IrTile picked = *whole(&x, b);
+  picked.whole = false;
+  picked.vec = &index;
+  picked.vec_dim = 1;
+  set(ins, "src", VT(&picked));
+  REFUSE(&x, ins, instruction_invalid, "the index tensor is not a tensor of this function");
+  IrTile rows = *whole(&x, HBM(&x, float32, "h", 32, 8));
+  rows.whole = false;
+  rows.vec = &index;
+  ins = new_ins(&x, OP_dma_copy);
+  set(ins, "dst", VB(&x, a));
+  set(ins, "src", VT(&rows));
+  REFUSE(&x, ins, instruction_invalid, "the vector offset is not a tensor of this function");
+  ins = new_ins(&x, OP_collective_permute);
+  const IrTile *h = whole(&x, HBM(&x, float32, "g", 32, 8));
+  set(ins, "srcs", (IrVal){V_TILES, 1, {.tiles = &h}});
+  set(ins, "dsts", (IrVal){V_TILES, 1, {.tiles = &h}});
+  set(ins, "source_target_pairs", PAIRS(0, 0));
+  REFUSE(&x, ins, instruction_invalid, "source_target_pairs has no pair");
   fix_close(&x);
 }
 
@@ -416,11 +451,10 @@ static void patterns(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(matmul_sizes),        cmocka_unit_test(matmul_banks),
-      cmocka_unit_test(matmul_dtypes),       cmocka_unit_test(matmul_modes),
-      cmocka_unit_test(transposes),          cmocka_unit_test(copies_and_fills),
-      cmocka_unit_test(scalar_engine_pairs), cmocka_unit_test(activations),
-      cmocka_unit_test(statistics),          cmocka_unit_test(patterns),
+      cmocka_unit_test(matmul_sizes),        cmocka_unit_test(matmul_banks), cmocka_unit_test(matmul_dtypes),
+      cmocka_unit_test(matmul_modes),        cmocka_unit_test(transposes),   cmocka_unit_test(copies_and_fills),
+      cmocka_unit_test(scalar_engine_pairs), cmocka_unit_test(activations),  cmocka_unit_test(statistics),
+      cmocka_unit_test(foreign_tensors),     cmocka_unit_test(patterns),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,7 +77,8 @@ describe("all faults of one call are reported:", function()
       nisa.dma_copy(t, nl.ndarray({128, 65}, nl.bfloat16, hbm), {priority = 9, oob_mode = nisa.oob_mode.skip,
         dge_mode = nisa.dge_mode.hwdge, engine = nisa.engine.vector})
     end, "priority needs gen4", "dst has 8192 elements and src has 8320",
-      "oob_mode is skip; it needs a view with a run-time offset", "dst and src (dge_mode hwdge) must have the same dtype",
+      "oob_mode is skip; it needs a view with a run-time offset",
+      "dst and src (dge_mode hwdge) must have the same dtype",
       "engine vector is not one of scalar, sync, gpsimd")
     says(function(t)
       nisa.nc_transpose(nl.ndarray({60, 128}, nl.int8), t, {engine = nisa.engine.tensor})

@@ -144,9 +144,12 @@ describe("yielding out of a body", function()
   local k = nki.jit(function(_)
     coroutine.yield(1)
   end)
+  local here = debug.getinfo(1, "l").currentline - 2
 
   it("is a clear error, in and out of a coroutine", function()
-    assert.equal("err_yield_in_kernel", failure(k, x).id)
+    local err = failure(k, x)
+    assert.equal("err_yield_in_kernel", err.id)
+    assert.same({here, "kernel_spec.lua"}, {err.line, err.file})
     local co = coroutine.wrap(function()
       return pcall(k, x)
     end)

@@ -1,7 +1,7 @@
 -- Index keys: every form selects the elements that NumPy's counterpart selects; everything else is an error that names
 -- tensor and axis.
 local kernel = require "spec.support.kernel"
-local nl = require "nki.language"
+local nki, nl = require "nki", require "nki.language"
 local raises = require "spec.support.raises"
 
 -- {key, shape, offset} on a tile of 128 x 64
@@ -174,6 +174,39 @@ describe("assignment to a view", function()
       kernel.error_of(function(t) t["0:4"] = t["0:8"] end).id)
     assert.equal("err_bind_kind", kernel.error_of(function(t) t[0] = "x" end).id)
     assert.equal("err_bind_kind", kernel.error_of(function(t) t[0] = nil end).id)
-    assert.equal("err_read_only", kernel.error_of(function(t) t.shape = {1, 1} end).id)
+    local e = kernel.error_of(function(t) t.shape = {1, 1} end)
+    assert.equal("err_read_only", e.id)
+    assert.truthy(e:find("shape of tile ", 1, true), tostring(e))
+  end)
+
+  it("say what they are when their instruction is refused", function()
+    local e = kernel.error_of(function(t) t[-1] = 1 end)
+    assert.equal("err_start_partition", e.id)
+    assert.equal("note: issued by assignment", (e.notes:gsub("\n$", "")))
+    e = kernel.error_of(function(t) nl.exp(t, {dtype = nl.int8}):view(nl.float32)[5] = t[0] end)
+    assert.truthy(e.notes:find("issued by assignment", 1, true), tostring(e))
+  end)
+
+  it("fill one row, or a tensor of one axis, of HBM", function()
+    local k = nki.jit(function(n)
+      local rows, line = nl.ndarray({3, n}, nl.float32, {buffer = nl.shared_hbm}),
+        nl.ndarray({n}, nl.int8, {buffer = nl.shared_hbm})
+      rows[{{0, 2}}] = 1
+      rows[-1] = 2
+      line[{0, n - 1}] = 3
+      line[n - 1] = 4
+      return rows, line
+    end)
+    local rows, line = nki.simulate(k)(4)
+    assert.same({{1, 1, 1, 1}, {1, 1, 1, 1}, {2, 2, 2, 2}}, rows:totable())
+    assert.same({3, 3, 3, 4}, line:totable())
+  end)
+
+  it("and reads by a tile on chip name what picks elements there", function()
+    for _, f in ipairs {function(t) return t[t] end, function(t) t[t] = 1 end} do
+      local e = kernel.error_of(f)
+      assert.equal("err_copy_dynamic_indirect_indices_not_natively_supported", e.id)
+      assert.truthy(e:find("nl.gather_flattened", 1, true), tostring(e))
+    end
   end)
 end)

@@ -217,13 +217,14 @@ for NAME in ("rand_set_state", "rand_get_state"):
 
 
 def through_register(v, s, out, gen):
-    n = int(s[0].codes[0, 0] if s[0].dtype in ("bool_", "uint8", "uint16", "uint32") else
+    n = int(s[0].codes[0, 0] if s[0].dtype in ("bool_", "uint8", "uint16", "uint32", "float32") else
             s[0].codes[0, 0].view(ar.INTS[s[0].dtype]))
     return [np.array([[n != 0 if out[0] == "bool_" else n & 0xFFFFFFFF]], np.uint32).astype(raw(out[0]))]
 
 
 for NAME in ("register_load", "register_move", "register_store"):
-    row(NAME, [((1, 1), "one", INT)], [INT], ["plain"])(through_register)
+    row(NAME, [((1, 1), "one", INT + ("float32",) * (NAME == "register_load"))],
+        [INT + ("float32",) * (NAME == "register_store")], ["plain"])(through_register)
 
 
 # ---- functions no instruction does ----------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ static bool check_dge(const IrCheck *c, int mode, const IrTile *dst, const IrTil
   if (mode == dge_mode_none && (vec || dyn))
     return BAD(c, argument_value, "dge_mode", name, "a view with a run-time offset needs swdge or hwdge");
   if (mode != dge_mode_hwdge) return true;
-  bool ok = c->gen >= gen3 ||
-            BAD(c, argument_generation, "dge_mode hwdge", 3, target_name(c->module->target), (int)c->gen);
+  bool ok =
+      c->gen >= gen3 || BAD(c, argument_generation, "dge_mode hwdge", 3, target_name(c->module->target), (int)c->gen);
   if (vec) ok = BAD(c, argument_value, "dge_mode", name, "a vector offset needs swdge");
   if (dtype_of(c, dst) == dtype_of(c, src) || c->ins->op == OP_dma_transpose) return ok; /* that one has a rule */
   return BAD(c, dtype_mismatch, "dst", "src (dge_mode hwdge)", dtype_name(dtype_of(c, dst)),

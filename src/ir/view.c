@@ -201,7 +201,8 @@ const IrTile *view_pick_rows(ViewCtx *c, const IrTile *t, int dim, const IrTile 
   if (dim != 0) return DIAG(c->d, view_vector_dim, say_tile(c->f, t, &s), dim), NULL;
   if (!space_is_hbm(b->space)) return DIAG(c->d, view_vector_memory, say_tile(c->f, t, &s)), NULL;
   if (t->vec || t->dyn) return DIAG(c->d, view_one_dynamic, say_tile(c->f, t, &s)), NULL;
-  if (!is_index(c->f, vec, rows)) return DIAG(c->d, view_vector_column, say_tile(c->f, t, &s), say_tile(c->f, vec, &v)), NULL;
+  if (!is_index(c->f, vec, rows))
+    return DIAG(c->d, view_vector_column, say_tile(c->f, t, &s), say_tile(c->f, vec, &v)), NULL;
   int64_t step = t->dim[0].stride, reach = step * (t->dim[0].count - 1);
   if (t->dim[0].count == 1 && step < 1) step = 1;
   if (step < 1) return DIAG(c->d, view_vector_rows, say_tile(c->f, t, &s)), NULL;

@@ -135,7 +135,8 @@ static int unknown_attribute(lua_State *L, const char *key) {
   char clip[TEXT_CLIP + 4], what[DESCRIBE + TEXT_CLIP + 16], tensor[DESCRIBE];
   key = lang_clip(L, 2, clip);
   snprintf(what, sizeof what, "%s (of %s)", key, lang_describe(L, 1, tensor, sizeof tensor));
-  return LANG_HERE(L, no_such_name, "NkiTensor", what, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+  return LANG_HERE(L, no_such_name, "NkiTensor", what, near ? "; did you mean " : "", near ? near : "",
+                   near ? "?" : "");
 }
 
 static void push_view(lua_State *L, LangCtx *c, const IrTile *tile) {

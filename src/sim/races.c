@@ -65,7 +65,18 @@ static bool marks_any(const Marks *m, int64_t at, int64_t n) {
 /* ---- the log: pc, write and rank of the pattern in one word; program; the pattern, `times` of it every `step` -----
    It tells who touched a granule first, so an access is in it only if it touches one that none before it has; those of
    a device loop that go on evenly are one entry. A long run costs no more than the tensor has granules. */
-enum { L_head, L_program, L_parts, L_pstride, L_bytes, L_off, L_step, L_times, L_dims, L_MAX = L_dims + 2 * IR_MAX_RANK };
+enum {
+  L_head,
+  L_program,
+  L_parts,
+  L_pstride,
+  L_bytes,
+  L_off,
+  L_step,
+  L_times,
+  L_dims,
+  L_MAX = L_dims + 2 * IR_MAX_RANK
+};
 
 static inline uint32_t log_pc(const int64_t *e) { return (uint32_t)e[L_head]; }
 static inline bool log_write(const int64_t *e) { return e[L_head] >> 32 & 1; }
@@ -120,7 +131,11 @@ static void log_add(Track *t, const Acc *a, bool write, bool whole) {
 }
 
 static bool log_covers(const Track *t, const int64_t *e, int64_t at, int64_t time) {
-  Acc a = {.mem = t->mem, .off = e[L_off] + time * e[L_step], .parts = e[L_parts], .pstride = e[L_pstride], .bytes = (int)e[L_bytes]};
+  Acc a = {.mem = t->mem,
+           .off = e[L_off] + time * e[L_step],
+           .parts = e[L_parts],
+           .pstride = e[L_pstride],
+           .bytes = (int)e[L_bytes]};
   a.nf = (int)(e[L_head] >> 33);
   a.free = 1;
   for (int k = 0; k < a.nf; k++) {
@@ -201,8 +216,7 @@ void track_touch(Track *t, const Acc *a, bool write) {
   if (watched) watch_programs(t, a);
   if (s->thread && marks_open(t, m)) fresh[0] = marks_touch(m, a);
   if (watched && marks_open(t, &t->mine)) fresh[1] = marks_touch(&t->mine, a);
-  if (fresh[0] || fresh[1])
-    log_add(t, a, write, (!s->thread || fresh[0] == all) && (!watched || fresh[1] == all));
+  if (fresh[0] || fresh[1]) log_add(t, a, write, (!s->thread || fresh[0] == all) && (!watched || fresh[1] == all));
   if (t->oom && !s->halted) s->halted = !DIAG0(s->d, nomem);
 }
 

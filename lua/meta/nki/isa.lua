@@ -12,7 +12,7 @@ local nisa = {}
 ---@return nki.Instruction
 function nisa.dma_copy(dst, src, priority, oob_mode, dge_mode, engine) end
 
----dst = src with axes permuted: 2-D (1,0), 3-D (2,1,0), 4-D (3,1,2,0). dst in SBUF with exactly the permuted shape.
+---dst = src with axes permuted: 2-D (1,0), 3-D (2,1,0), 4-D (3,1,2,0). dst in SBUF with exactly the permuted shape. From gen3 on src may have a run-time offset, and rows of 2-byte elements in HBM may be picked by a vector offset: uint32 indices (P,1), or (128,K) read column by column; their number and P are multiples of 16.
 ---@param dst nki.Tensor
 ---@param src nki.Tensor
 ---@param axes? integer[]
@@ -423,13 +423,13 @@ function nisa.rand_get_state(dst, engine) end
 ---@return nki.Instruction
 function nisa.register_move(dst, src) end
 
----dst = the one element of src (at most 32 bits).
+---dst = the one element of src (at most 32 bits); of a float32 its bits.
 ---@param dst any
 ---@param src nki.Tensor
 ---@return nki.Instruction
 function nisa.register_load(dst, src) end
 
----the one element of dst = the register.
+---the one element of dst = the register's low bits, also of a float32.
 ---@param dst nki.Tensor
 ---@param src any
 ---@return nki.Instruction
