@@ -1,4 +1,6 @@
 /* races_test.c -- what programs on two physical cores, or on one, do to a tensor that they share: what is reported. */
+#include <stdatomic.h>
+
 #include "pair.h"
 
 static void both_write(Pair *s, int p) {
@@ -109,7 +111,7 @@ typedef struct Peak {
 
 static void *watched(void *ud, void *p, size_t old, size_t n) {
   Peak *peak = ud;
-  const int64_t more = (int64_t)n - (p ? (int64_t)old : 0), now = (peak->now += more);
+  const int64_t more = (int64_t)n - (p ? (int64_t)old : 0), now = atomic_fetch_add(&peak->now, more) + more;
   if (now > peak->most) peak->most = now;
   return alloc_std.fn(alloc_std.ud, p, old, n);
 }
