@@ -297,7 +297,7 @@ local function returned(fn, symbol, c)
     if node.tag == "Return" then
       for _, value in ipairs(node.values) do gives(value) end
     end
-    c.flow.children(node, look, function(list) for _, n in ipairs(list) do look(n) end end)
+    c.flow.children(node, look, function(block) for _, n in ipairs(block) do look(n) end end)
   end
   look(fn)
   return found

@@ -7,14 +7,9 @@ local case = require "spec.support.case"
 local gen = require "spec.support.generators"
 local raises = require "spec.support.raises"
 local trip = require "spec.support.trip"
-local sb, ps, hbm = case.sbuf, case.psum, case.hbm
+local sb, ps = case.sbuf, case.psum
 
 local function at(P, K) return sb({P, K}, nl.uint16) end
-local function written(P, K)
-  local t = at(P, K)
-  nisa.memset(t, 0)
-  return t
-end
 
 -- P, F: partitions and elements; n numbers per group of G, held by K columns.
 local P, F, n, K = 64, 40, 20, 2
