@@ -278,7 +278,7 @@ static void members_are_found_by_name(void **state) {
     assert_int_equal(nkl_tensor_load(c, files[k], "y", NKL_INVALID, &back), NKL_OK);
     assert_true(floats(back)[1] == 4);
     nkl_tensor_release(back);
-    load_fails(files[k], NULL, NKL_INVALID, "err_file_member", "(x, y)");
+    load_fails(files[k], NULL, NKL_INVALID, "err_file_several", "(x, y)");
     load_fails(files[k], "z", NKL_INVALID, "err_file_member", "'z'");
   }
   nkl_file one = {in_folder("two.npy"), t, names, 2};

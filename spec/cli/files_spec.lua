@@ -57,6 +57,15 @@ describe("a file argument", function()
     end
   end)
 
+  it("that holds no tensor is refused as an input, named or not", function()
+    build.spit(at("empty.npz"), "PK\5\6" .. ("\0"):rep(18))
+    build.spit(at("empty.safetensors"), string.pack("<s8", "{}"))
+    for _, member in ipairs {"", ":x"} do
+      each_input(at("empty.npz" .. member), at("empty.npz") .. " has no arrays")
+      each_input(at("empty.safetensors" .. member), at("empty.safetensors") .. " has no tensors")
+    end
+  end)
+
   it("that is no config is refused by exec", function()
     cli.fails(2, {"exec", at("sub"), "a=f32[2,2]"}, "cannot open '" .. at("sub") .. "': it is a folder")
     cli.fails(2, {"exec", "/dev/zero", "a=f32[2,2]"}, "cannot open '/dev/zero': it is a device")
@@ -68,6 +77,13 @@ describe("a file argument", function()
     local r = build.shell(("mkfifo %s; cat %s > %s & %s run %s a=%s"):format(at("pipe.npy"), at("one.npy"),
       at("pipe.npy"), build.program, at("add.lua"), at("pipe.npy")))
     assert.matches("output_0 float32%[2,2%] min 3.0", r.out)
+  end)
+
+  it("that is slow to come can be given up with Ctrl-C", function()
+    local line = [[sleep 5 | sh -c 'echo $$ > %s; exec %s exec -' & sleep 0.5; kill -INT $(cat %s); wait $!; echo $?]]
+    local pid = at("pid")
+    local r = build.shell("bash -c " .. build.quote("set -m; trap '' INT; " .. line:format(pid, build.program, pid)))
+    assert.equal("130\n", r.out, r.err)
   end)
 
   it("over the limit of a file's size cannot be written", function()

@@ -50,6 +50,8 @@ describe("nkilua as lua", function()
     same {"-", "a", "b", stdin = "print(#arg, arg[0], arg[1], ...)"}
     same {stdin = "print(#arg, ...)"}
     same {"--", folder .. "/s.lua", "x"}
+    local long = ("g"):rep(300)
+    same {"-l", long .. "=math", "-e", ("print(%s.pi)"):format(long)}
   end)
 
   it("runs scripts with their arguments", function()
@@ -118,5 +120,16 @@ describe("nkilua as lua", function()
     end
     cli.fails(2, {"tarce", "x.lua"}, "there is no command 'tarce'", "did you mean 'trace'?")
     cli.fails(2, {"./none.lua"}, "cannot open ./none.lua")
+    local r = build.shell(("mkdir -p %s/sub && cd %s && %s sub"):format(folder, folder, cli.program))
+    assert.equal("nkilua: cannot read sub: Is a directory\n", r.err)
+  end)
+
+  it("takes no precompiled chunks, and names the file", function()
+    build.spit(folder .. "/chunk", string.dump(load "return 1"))
+    for _, words in ipairs {{folder .. "/chunk"}, {"run", folder .. "/chunk"}} do
+      cli.fails(1, words, folder .. "/chunk is a precompiled chunk of Lua; a script is text")
+    end
+    assert.equal("nkilua: standard input is a precompiled chunk of Lua; a script is text\n",
+      build.run {"-", stdin = build.slurp(folder .. "/chunk")}.err)
   end)
 end)

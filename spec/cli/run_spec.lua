@@ -259,7 +259,7 @@ describe("nkilua run", function()
       {"c=3", "no parameter 'c'", "a, b, scale"}, {"a=hello", "a: 'hello' is not a value"},
       {"a=q32[2]", "no dtype 'q32'"}, {"a=f32[2", "is not a value"}, {"a=f32[2]:foo", "a fill is :zeros"},
       {"a=i32[2]:normal(1)", "only floats can be random"}, {"a=i8[200]:iota", "does not fit"}, {"a=x.bin", "a.npy"},
-      {"a=f32[2]:normal(99999999999999999999)", "64-bit integer"},
+      {"a=f32[2]:normal(99999999999999999999)", "64-bit integer"}, {"=3", "'=3' is not a value"},
     }
     for _, case in ipairs(cases) do
       cli.fails(2, {"run", at("add.lua"), case[1]}, table.unpack(case, 2))
@@ -268,6 +268,19 @@ describe("nkilua run", function()
     cli.fails(2, {"run", at("add.lua"), "a=f32[2]", "f32[3]"}, "words by position come first")
     cli.fails(2, {"run", at("add.lua"), "1", "2", "3", "4"}, "'4' is one word too many")
     cli.fails(1, {"run", at("add.lua"), "a=f32[2,2]"}, "no value was given for parameter 'b'")
+  end)
+
+  it("names the tensor for which there is no memory", function()
+    build.spit(at("huge.lua"), [[
+      local nki, nl = require "nki", require "nki.language"
+      return nki.jit(function(x)
+        local out = nl.ndarray({1 << 30, 1 << 16}, nl.float32, {buffer = nl.shared_hbm, name = "big"})
+        nl.store(out[{nl.ds(0, 2), nl.ds(0, 2)}], nl.load(x))
+        return out
+      end)]])
+    cli.fails(1, {"run", at("add.lua"), "a=f32[2]", "b=f32[1073741824,65536]"}, "b: out of memory")
+    cli.fails(1, {"run", at("huge.lua"), "x=f32[2,2]"}, "big: out of memory")
+    cli.fails(1, {"bench", at("huge.lua"), "x=f32[2,2]"}, "big: out of memory")
   end)
 
   it("notes parameters without a value where the error may come from one", function()

@@ -354,12 +354,12 @@ describe("a run of its own", function()
       for _ in nl.dynamic_range(0, require "nki.isa".register_alloc()) do nl.store(out, t) end
       return out
     end)(require "nki.ndarray".ones {4, 4})]]
-  local function says(value, body)
+  local function says(value, body, variable)
     local name = os.tmpname()
     local file = assert(io.open(name, "w"))
     file:write(body or plain)
     file:close()
-    local command = ("NKI_PRECISE_FP=%s %s %s 2>&1"):format(value, build.program, name)
+    local command = ("%s=%s %s %s 2>&1"):format(variable or "NKI_PRECISE_FP", value, build.program, name)
     local pipe = assert(io.popen(command))
     local text = pipe:read("a")
     pipe:close()
@@ -373,6 +373,16 @@ describe("a run of its own", function()
     end
     for _, value in ipairs {"0", "1", ""} do
       assert.falsy(says(value):find("NKI_PRECISE_FP", 1, true), value)
+    end
+  end)
+
+  it("takes NKILUA_ISA and NKILUA_GEMM as documented, or nothing", function()
+    local known = {{"NKILUA_ISA", "generic, avx2 or avx512", "generic", "avx2", "avx512", ""},
+                   {"NKILUA_GEMM", "plain", "plain", ""}}
+    for _, row in ipairs(known) do
+      local text = ("%s: 'sse' is not %s"):format(row[1], row[2])
+      assert.truthy(says("sse", plain, row[1]):find(text, 1, true), text)
+      for i = 3, #row do assert.falsy(says(row[i], plain, row[1]):find(row[1], 1, true), row[i]) end
     end
   end)
 

@@ -63,7 +63,11 @@ static bool make_array(const Binding *k, const HostValue *v, const char *name, S
   if (!api_tensor_shape(&d, t, &why)) return DIAG(&k->c->diag, api_use, name, why);
   if (k->o.shapes_only) return true;
   t->data = alloc_new(&k->c->alloc, (size_t)tensor_bytes(t) + 1);
-  if (!t->data) return DIAG0(&k->c->diag, nomem);
+  if (!t->data) {
+    DIAG0(&k->c->diag, nomem);
+    diag_prefix(&k->c->diag, name);
+    return false;
+  }
   ApiFill fill = {v, name, k->o.seed};
   if (api_fill(&fill, t, &k->c->diag)) return true;
   tensor_free(k->c->alloc, t);

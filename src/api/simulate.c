@@ -80,9 +80,13 @@ static bool check_overlap(const ApiRun *run, Diag *d) {
 bool api_new_outputs(const ApiRun *run, SimTensor *out, Diag *d) {
   Alloc alloc = run->artifact->arena.alloc;
   for (size_t k = 0; k < all_outputs(run); k++) {
-    out[k] = shape_of(artifact_output(run->artifact, (uint32_t)(k % run->artifact->noutputs)));
+    uint32_t i = (uint32_t)(k % run->artifact->noutputs);
+    out[k] = shape_of(artifact_output(run->artifact, i));
     out[k].data = alloc_new(&alloc, (size_t)tensor_bytes(&out[k]) + 1);
-    if (!out[k].data) return DIAG0(d, nomem);
+    if (out[k].data) continue;
+    DIAG0(d, nomem);
+    diag_prefix(d, run->artifact->output_names[i]);
+    return false;
   }
   return true;
 }
@@ -91,7 +95,7 @@ bool api_simulate(const ApiRun *run, SimTensor *out, Diag *d) {
   const nkl_sim *s = run->sim;
   Alloc alloc = run->artifact->arena.alloc;
   SimOptions opt = {.strict = s->strict != 0};
-  if (!host_imprecise(&opt.imprecise, d) || !fw_check_logical_cores(run->artifact->module, d)) return false;
+  if (!host_environment(&opt.imprecise, d) || !fw_check_logical_cores(run->artifact->module, d)) return false;
   opt.interrupt = s->interrupt && s->interrupt->host ? host_interrupt_flag(s->interrupt->host) : NULL;
   opt.print = s->print ? s->print : host_to_stdout;
   opt.print_ud = s->print_ud;

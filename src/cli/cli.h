@@ -57,7 +57,8 @@ int can_write(nkl_ctx *c, const char *path, int tensor);
 /* context.c */
 int context_open(nkl_ctx **out, const nkl_options *o); /* prints what fails; Ctrl-C then interrupts the context */
 void context_close(nkl_ctx *c);
-void interrupt_arm(void);       /* the next Ctrl-C interrupts; the one after it ends the program */
+void interrupt_arm(void);    /* the next Ctrl-C interrupts; the one after it ends the program */
+void interrupt_disarm(void); /* the next Ctrl-C ends the program: for reads that may wait, before there is any work */
 void interrupt_waiting(int on); /* nothing runs: somebody is asked for a line, and Ctrl-C is not for the context */
 int interrupt_pending(void);    /* was there one? forgets it */
 

@@ -31,7 +31,10 @@ int cmd_run(const Options *o) {
 static int decode(const Options *o, nkl_ctx *c, nkl_program **out) {
   nkl_error_buf err = NKL_ERROR_BUF_INIT;
   nkl_buf text = NKL_BUF_INIT;
-  if (nkl_file_read(c, o->operand.item[0], &text) != NKL_OK) return fail_usage(c);
+  interrupt_disarm();
+  nkl_status got = nkl_file_read(c, o->operand.item[0], &text);
+  interrupt_arm();
+  if (got != NKL_OK) return fail_usage(c);
   nkl_status s = nkl_program_decode(text.data, text.size, out, &err);
   nkl_buf_free(&text);
   return s == NKL_OK ? EXIT_OK : fail_file(&err, o->operand.item[0]);

@@ -23,6 +23,8 @@ void interrupt_arm(void) {
   sigaction(SIGINT, &action, NULL);
 }
 
+void interrupt_disarm(void) { signal(SIGINT, SIG_DFL); }
+
 void interrupt_waiting(int on) { waiting = on; }
 
 int interrupt_pending(void) {

@@ -88,12 +88,13 @@ static int run_init(nkl_ctx *c) {
 }
 
 /* -l mod, -l g=mod */
-static nkl_status require(nkl_ctx *c, const char *word) {
-  const char *equals = strchr(word, '=');
-  char global[256];
+static nkl_status require(nkl_ctx *c, char *word) {
+  char *equals = strchr(word, '=');
   if (!equals) return nkl_require(c, word, NULL);
-  snprintf(global, sizeof global, "%.*s", (int)(equals - word), word);
-  return nkl_require(c, equals + 1, global);
+  *equals = '\0';
+  nkl_status s = nkl_require(c, equals + 1, word);
+  *equals = '=';
+  return s;
 }
 
 static int run_options(nkl_ctx *c, char **argv, int script) {
@@ -102,7 +103,7 @@ static int run_options(nkl_ctx *c, char **argv, int script) {
     nkl_status s = NKL_OK;
     if (letter == 'W') nkl_warnings(c, 1);
     if (letter != 'e' && letter != 'l') continue;
-    const char *value = argv[i][2] ? argv[i] + 2 : argv[++i];
+    char *value = argv[i][2] ? argv[i] + 2 : argv[++i];
     s = letter == 'e' ? nkl_load_string(c, value, strlen(value), "=(command line)") : require(c, value);
     if (s != NKL_OK) return lua_fail(c);
   }
@@ -113,7 +114,7 @@ static int run_options(nkl_ctx *c, char **argv, int script) {
 static int no_script(nkl_ctx *c, const char *word) {
   const nkl_error *e = nkl_last_error(c);
   if (strcmp(e->id, "err_script_file") != 0) return fail(c);
-  if (strpbrk(word, "./")) return fail(c);
+  if (strpbrk(word, "./") || access(word, F_OK) == 0) return fail(c);
   const char *near = command_nearest(word);
   message("%s, and there is no command '%s'%s%s%s; commands are:", e->message, word, near ? " (did you mean '" : "",
           near ? near : "", near ? "'?)" : "");

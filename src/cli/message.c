@@ -44,7 +44,8 @@ void message(const char *fmt, ...) {
 
 /* An id helps with what nkilua itself refuses; errors of Lua, of files and of words say all in their message. */
 static int shows_id(const nkl_error *e) {
-  static const char *const of_files[] = {"err_npy_format", "err_safetensors", "err_file_dtype", "err_file_no_name"};
+  static const char *const of_files[] = {"err_npy_format", "err_safetensors", "err_file_dtype", "err_file_no_name",
+                                         "err_script_binary"};
   for (size_t i = 0; i < sizeof of_files / sizeof *of_files; i++)
     if (strcmp(e->id, of_files[i]) == 0) return 0;
   return e->status != NKL_ERR_ARG && e->status != NKL_ERR_IO && e->status != NKL_ERR_CANCELLED &&

@@ -44,7 +44,7 @@ static int is_replaced(const char *const *word, size_t n, const char *all, int r
   size_t length = strcspn(all, "[=/. ");
   long rank;
   const char *rest;
-  if (all[length] != '=') return 0;
+  if (length == 0 || all[length] != '=') return 0;
   for (size_t i = 0; i < n; i++)
     if (split(word[i], &rank, &rest) == length && rank == r && memcmp(word[i], all, length) == 0) return 1;
   return 0;

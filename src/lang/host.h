@@ -110,8 +110,9 @@ typedef struct HostWord {
 bool host_value(Host *h, const HostWord *word, Arena *a, HostValue *out, Diag *d);
 
 /* ---- running without a Host, too */
-/* NKI_PRECISE_FP=0: narrow floats are kept as f32. False: it is neither 0 nor 1. */
-bool host_imprecise(bool *out, Diag *d);
+/* What the environment says of runs; false: a variable has a value that nobody knows. imprecise: NKI_PRECISE_FP=0,
+   narrow floats are kept as f32. */
+bool host_environment(bool *imprecise, Diag *d);
 void host_to_stdout(void *ud, const char *s, size_t n); /* HostWrites; ud is ignored */
 void host_to_stderr(void *ud, const char *s, size_t n); /* after what was printed before */
 #endif

@@ -27,13 +27,22 @@ static int give_up(lua_State *L, Job *job) {
   return luaL_error(L, "failed");
 }
 
+/* Lua refuses a precompiled chunk without saying which file it is. */
+void host_syntax_diag(const char *text, const char *name, Diag *d) {
+  if (strncmp(text, "attempt to load a binary chunk", 30) == 0) {
+    DIAG(d, script_binary, name);
+  } else {
+    host_string_diag(text, ERR_lua_syntax, d);
+  }
+}
+
 /* What loading a chunk reported, on top of the stack. */
-static int load_failed(lua_State *L, Job *job, int status) {
+static int load_failed(lua_State *L, Job *job, const char *name, int status) {
   if (status == LUA_ERRMEM) return lua_error(L);
   if (status == LUA_ERRFILE) {
     DIAG(job->d, script_file, lua_tostring(L, -1));
   } else {
-    host_string_diag(lua_tostring(L, -1), ERR_lua_syntax, job->d);
+    host_syntax_diag(lua_tostring(L, -1), name, job->d);
   }
   return give_up(L, job);
 }
@@ -66,7 +75,8 @@ static int run_script(lua_State *L) {
   }
   const char *path = s->path && strcmp(s->path, "-") != 0 ? s->path : NULL;
   int status = s->source ? luaL_loadbufferx(L, s->source, s->len, s->chunkname, "t") : luaL_loadfilex(L, path, "t");
-  if (status != LUA_OK) load_failed(L, job, status);
+  const char *name = s->source ? s->chunkname + strspn(s->chunkname, "=@") : path ? path : "standard input";
+  if (status != LUA_OK) load_failed(L, job, name, status);
   int n = s->argv && s->script + 1 < s->argc ? s->argc - s->script - 1 : 0;
   luaL_checkstack(L, n + 8, "too many arguments to script");
   for (int i = 0; i < n; i++) lua_pushstring(L, s->argv[s->script + 1 + i]);
@@ -109,7 +119,7 @@ static int run_busted(lua_State *L) {
   push_arg(L, job->what);
   lua_setglobal(L, "arg");
   int status = luaL_loadbufferx(L, busted, sizeof busted - 1, "@nkilua-test", "t");
-  if (status != LUA_OK) load_failed(L, job, status);
+  if (status != LUA_OK) load_failed(L, job, "nkilua-test", status);
   lua_call(L, 0, 0);
   return 0;
 }

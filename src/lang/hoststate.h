@@ -32,4 +32,5 @@ bool host_protect(Host *h, lua_CFunction f, void *arg, Diag *d);
 void host_open_coroutines(lua_State *L, Host *h);
 /* The message of a Lua error value that is a string: position, first line, further lines. */
 void host_string_diag(const char *s, ErrId id, Diag *d);
+void host_syntax_diag(const char *text, const char *name, Diag *d); /* text: why a chunk called name does not load */
 #endif

@@ -68,7 +68,7 @@ static int lint_text(lua_State *L) {
   lua_pushboolean(L, job->json);
   lua_call(L, 3, 2);
   if (lua_isnil(L, -2)) {
-    host_string_diag(lua_tostring(L, -1), ERR_lua_syntax, job->d);
+    host_syntax_diag(lua_tostring(L, -1), job->path, job->d);
     return 0;
   }
   size_t n;

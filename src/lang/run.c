@@ -46,17 +46,28 @@ static bool check_overlap(const HostRun *run, Diag *d) {
   return true;
 }
 
-bool host_imprecise(bool *out, Diag *d) {
+/* value ends with NULL. */
+static bool env_known(const char *name, const char *const *value, const char *allowed, Diag *d) {
+  const char *s = getenv(name);
+  if (!s || !*s) return true;
+  for (; *value; value++)
+    if (strcmp(s, *value) == 0) return true;
+  return DIAG(d, env_value, name, s, allowed);
+}
+
+bool host_environment(bool *imprecise, Diag *d) {
+  static const char *const precise[] = {"0", "1", NULL}, *const isa[] = {"generic", "avx2", "avx512", NULL},
+                           *const gemm[] = {"plain", NULL};
   const char *s = getenv("NKI_PRECISE_FP");
-  *out = s && strcmp(s, "0") == 0;
-  if (!s || !*s || *out || strcmp(s, "1") == 0) return true;
-  return DIAG(d, env_value, "NKI_PRECISE_FP", s, "0 or 1");
+  *imprecise = s && strcmp(s, "0") == 0;
+  return env_known("NKI_PRECISE_FP", precise, "0 or 1", d) &&
+         env_known("NKILUA_ISA", isa, "generic, avx2 or avx512", d) && env_known("NKILUA_GEMM", gemm, "plain", d);
 }
 
 static bool simulate(const HostRun *run, Diag *d) {
   LangCtx *c = run->c;
   SimOptions opt = {.strict = c->strict, .interrupt = &c->interrupt, .print = c->write, .print_ud = c->io_ud};
-  if (!host_imprecise(&opt.imprecise, d) || !fw_check_logical_cores(run->a->module, d)) return false;
+  if (!host_environment(&opt.imprecise, d) || !fw_check_logical_cores(run->a->module, d)) return false;
   SimReport report = {.count = 0};
   opt.alloc = c->alloc;
   opt.profile = c->profile;

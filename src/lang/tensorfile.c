@@ -83,9 +83,12 @@ static bool of_descr(const Reading *r, const char *descr, Found *f) {
   return f->from.kind || DIAG(r->d, file_dtype, r->ask->path, descr);
 }
 
-static bool no_member(const Reading *r, const char *why, const Text *names) {
-  return DIAG(r->d, file_member, r->ask->path, why, r->ask->member ? r->ask->member : "", r->ask->member ? "'" : "",
-              text_str(names));
+/* what: "array" or "tensor"; n: how many there are. */
+static bool no_member(const Reading *r, const char *what, uint32_t n, const Text *names) {
+  const TensorAsk *ask = r->ask;
+  if (n == 0) return DIAG(r->d, file_empty, ask->path, what);
+  return ask->member ? DIAG(r->d, file_member, ask->path, what, ask->member, text_str(names))
+                     : DIAG(r->d, file_several, ask->path, what, text_str(names));
 }
 
 static bool find_npz(const Reading *r, const NpyArray **out) {
@@ -99,7 +102,7 @@ static bool find_npz(const Reading *r, const NpyArray **out) {
     if (r->ask->member ? strcmp(list[i].name, r->ask->member) == 0 : n == 1) *out = &list[i];
     text_printf(&names, "%s%s", i ? ", " : "", list[i].name);
   }
-  if (!*out) no_member(r, r->ask->member ? "no array '" : "several arrays, so one must be named", &names);
+  if (!*out) no_member(r, "array", n, &names);
   text_free(&names);
   return *out != NULL;
 }
@@ -155,7 +158,7 @@ static bool find_safetensor(const Reading *r, Found *f) {
     if (r->ask->member ? strcmp(list[i].name, r->ask->member) == 0 : n == 1) found = &list[i];
     text_printf(&names, "%s%s", i ? ", " : "", list[i].name);
   }
-  if (!found) no_member(r, r->ask->member ? "no tensor '" : "several tensors, so one must be named", &names);
+  if (!found) no_member(r, "tensor", n, &names);
   text_free(&names);
   return found && found_safetensor(r, found, f);
 }
@@ -303,7 +306,7 @@ static bool all_found(const Reading *r, const TensorList *list) {
     text_init(&names, r->a->alloc);
     for (k = 0; k < list->n; k++) text_printf(&names, "%s%s", k ? ", " : "", list->entries[k].name);
     asked.ask = &ask;
-    no_member(&asked, "no array '", &names);
+    no_member(&asked, "array", list->n, &names);
     text_free(&names);
     return false;
   }
