@@ -1,4 +1,5 @@
 /* context_test.c -- spec/api: contexts, scripts, sessions, errors. */
+#include <malloc.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -217,6 +218,32 @@ static void the_memory_of_scripts_can_be_limited(void **state) {
   assert_int_equal(load(c, "local t = {} while true do t[#t + 1] = {} end"), NKL_ERR_LIMIT);
   assert_error(c, NKL_ERR_LIMIT, "err_memory_limit", "4194304");
   load_ok(c, "collectgarbage() return string.rep('x', 1000)"); /* it goes on */
+  nkl_close(c);
+}
+
+static size_t held(void) {
+  struct mallinfo2 m = mallinfo2();
+  return m.uordblks + m.hblkhd;
+}
+
+/* Strings of one length after another: the room of those that are gone serves the next. */
+static void the_limit_is_one_of_memory_in_fact(void **state) {
+  (void)state;
+  nkl_ctx *c;
+  nkl_options o;
+  size_t before = held();
+  nkl_options_init(&o);
+  o.memory_limit = 4 << 20;
+  assert_int_equal(nkl_open(&c, &o), NKL_OK);
+  load_ok(c,
+          "for size = 8, 232, 16 do\n"
+          "  local t = {}\n"
+          "  for i = 1, (2 << 20) // (size + 64) do t[i] = ('x'):rep(size) .. i end\n"
+          "  t = nil\n"
+          "  collectgarbage()\n"
+          "end");
+  size_t grown = held() - before;
+  if (grown > (6 << 20)) fail_msg("a limit of 4 MiB, and %zu bytes are held", grown);
   nkl_close(c);
 }
 
@@ -439,6 +466,7 @@ int main(void) {
       cmocka_unit_test(modules_are_required),
       cmocka_unit_test(warnings_go_where_they_were_asked_to),
       cmocka_unit_test(the_memory_of_scripts_can_be_limited),
+      cmocka_unit_test(the_limit_is_one_of_memory_in_fact),
       cmocka_unit_test(chunks_are_evaluated_as_in_a_session),
       cmocka_unit_test(names_are_completed_without_running_anything),
       cmocka_unit_test(help_is_given_on_topics),

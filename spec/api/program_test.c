@@ -301,6 +301,31 @@ static void cores_of_a_grid(void **state) {
   nkl_kernel_release(k);
 }
 
+static void a_request_names_the_list_it_lacks(void **state) {
+  (void)state;
+  nkl_kernel *k = kernel_of(c, "return require 'nki'.jit(function(x) return x end, {platform_target = 'trn2'})");
+  nkl_tensor_desc d = desc_of(NKL_F32, 2, (int64_t[]){8, 8});
+  nkl_arg arg = decl(&d);
+  nkl_opt unnamed = {.value = {.kind = NKL_ARG_INT}};
+  nkl_cores cores = {2, 1};
+  const nkl_request wrong[] = {{.nargs = 1},
+                               {.args = &arg, .nargs = 1, .ngrid = 1, .cores = &cores},
+                               {.args = &arg, .nargs = 1, .nopts = 1},
+                               {.args = &arg, .nargs = 1, .opts = &unnamed, .nopts = 1}};
+  const char *said[] = {"args is NULL and nargs is not 0", "grid is NULL and ngrid is not 0",
+                        "opts is NULL and nopts is not 0", "the key of an option is NULL"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    nkl_program *p;
+    nkl_request r = wrong[i];
+    r.struct_size = sizeof r;
+    r.kernel = k;
+    assert_int_equal(nkl_specialize(c, &r, &p), NKL_ERR_ARG);
+    assert_error(c, NKL_ERR_ARG, "err_api_use", said[i]);
+    assert_null(p);
+  }
+  nkl_kernel_release(k);
+}
+
 static void nodes_are_told(void **state) {
   (void)state;
   static const char source[] =
@@ -449,6 +474,7 @@ int main(void) {
       IN_CONTEXT(grids_and_options_are_part_of_the_program),
       IN_CONTEXT(a_program_tells_its_fields),
       IN_CONTEXT(cores_of_a_grid),
+      IN_CONTEXT(a_request_names_the_list_it_lacks),
       IN_CONTEXT(nodes_are_told),
       IN_CONTEXT(aliases_are_told),
       IN_CONTEXT(a_program_renders_in_every_form),

@@ -187,7 +187,26 @@ describe("a tile", function()
     end), x)
     assert.truthy(e.message:find("first", 1, true), e.message)
     assert.truthy(e.message:find("kernel_spec.lua:", 1, true), e.message)
-    assert.equal("err_kernel_tile_outside", failure(first, kept).id)
+    e = failure(first, kept)
+    assert.equal("err_kernel_tile_outside", e.id)
+    assert.truthy(e.message:find("kernel first: 'input' is a tensor of a kernel's body", 1, true), e.message)
+  end)
+
+  it("of the running kernel is no argument of a step, nor beside an array", function()
+    local inner = nki.jit(function(a, b)
+      nl.store(a, nl.load(b))
+      return a
+    end, {func_name = "inner"})
+    local function within(use)
+      local e = failure(nki.jit(function(input)
+        use(input)
+        return input
+      end), x)
+      assert.equal("err_kernel_tile_outside", e.id)
+      assert.truthy(e.message:find("plain call inside that body, with no array or declaration beside it", 1, true))
+    end
+    within(function(t) inner:specialize(t, t) end)
+    within(function(t) inner(t, x) end)
   end)
 end)
 

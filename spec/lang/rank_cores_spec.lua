@@ -80,6 +80,22 @@ describe("a collective of tensors that both cores see", function()
     assert.equal(("111.0\t222.0\n"):rep(3), r.out)
   end)
 
+  it("is named by the parameter that reads or writes it, also in place", function()
+    local script = [[
+      local nki, nl, ncc = require "nki", require "nki.language", require "nki.collectives"
+      local k = nki.jit(function(x)
+        local out, t = nl.ndarray({2, 1}, x.dtype, {buffer = nl.shared_hbm}), nl.ndarray({2, 1}, x.dtype)
+        require "nki.isa".tensor_scalar(t, t, nl.add, 1)
+        nl.store(out, nl.load(x))
+        ncc.all_reduce({out}, {out}, {{0}}, nl.add)
+        return out
+      end, {platform_target = "trn2"})
+      k[2](require "nki.ndarray".ones {2, 1})]]
+    local r = build.run {"-e", script}
+    assert.truthy(r.err:find("nisa.tensor_scalar reads 2 of the 2 elements of data = ", 1, true), r.err)
+    assert.truthy(r.err:find("ncc.all_reduce writes 2 of the 2 elements of dsts = ", 1, true), r.err)
+  end)
+
   it("is told as a race when the cores' tensors only overlap", function()
     local script = [[
       local nki, nl, ncc = require "nki", require "nki.language", require "nki.collectives"

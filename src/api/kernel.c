@@ -1,4 +1,6 @@
 /* kernel.c -- room api: kernels, the arguments of a request, specialization, the hooks of a host's framework. */
+#include <stdio.h>
+
 #include "api.h"
 
 /* Takes over the reference. */
@@ -184,8 +186,20 @@ static bool grid_cores(nkl_ctx *c, const nkl_request *r, Arena *a, const IrCores
   return true;
 }
 
+static bool has_lists(nkl_ctx *c, const nkl_request *r) {
+  const char *what = r->nargs && !r->args   ? "args"
+                     : r->ngrid && !r->grid ? "grid"
+                     : r->nopts && !r->opts ? "opts"
+                                            : NULL;
+  char text[64];
+  if (!what) return true;
+  snprintf(text, sizeof text, "%s is NULL and n%s is not 0", what, what);
+  return DIAG(&c->diag, api_use, "nkl_specialize", text);
+}
+
 /* Arguments of a request; all memory is in the arena. */
 static bool api_args(nkl_ctx *c, const nkl_request *r, Arena *a, HostCall *out) {
+  if (!has_lists(c, r)) return false;
   FwArg *args = arena_newn(a, FwArg, r->nargs);
   KernelOpt *opts = arena_newn(a, KernelOpt, r->nopts);
   if (!args || !opts) return DIAG0(&c->diag, nomem);
@@ -195,6 +209,7 @@ static bool api_args(nkl_ctx *c, const nkl_request *r, Arena *a, HostCall *out) 
       if ((r->args[i].name != NULL) == named && !argument(c, a, &r->args[i], i, &args[n++])) return false;
   for (size_t i = 0; i < r->nopts; i++) {
     opts[i].key = r->opts[i].key;
+    if (!opts[i].key) return DIAG(&c->diag, api_use, "nkl_specialize", "the key of an option is NULL");
     if (!constant(c, a, &r->opts[i].value, &opts[i].value)) return false;
   }
   *out = (HostCall){r->kernel->ref, args, r->nargs, r->grid, NULL, r->ngrid, opts, r->nopts};

@@ -272,7 +272,7 @@ Host *host_open(const HostSpec *spec, Diag *d) {
   if (!h) return DIAG0(d, nomem), NULL;
   memset(h, 0, sizeof *h);
   h->mem.base = spec->alloc;
-  h->mem.pooled = spec->alloc.fn == alloc_std.fn;
+  h->mem.pooled = spec->alloc.fn == alloc_std.fn && !spec->memory_limit;
   pool_init(&h->mem.pool, spec->alloc);
   h->mem.limit = spec->memory_limit ? spec->memory_limit : UINT64_MAX;
   h->result = LUA_NOREF;

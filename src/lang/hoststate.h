@@ -7,7 +7,8 @@
 
 typedef struct HostMem {
   Alloc base;
-  Pool pool; /* Lua's small blocks, unless the allocator is the embedder's own, who then sees each */
+  Pool pool; /* Lua's small blocks, unless the allocator is the embedder's own, who then sees each, or memory has a
+                limit: a pool keeps what is freed for blocks of that size and may hold many times what Lua has */
   bool pooled;
   uint64_t limit, used;
   bool refused;      /* the limit, not the system, said no */

@@ -13,6 +13,8 @@ static const char session_key; /* registry: the LSession of the running program 
 struct LSession {
   uint64_t serial;
   Alloc alloc;
+  const Trace
+      *open; /* until lang_session_end; tiles of a kernel that runs may be met in one that is traced inside it */
   char kernel[128];
   char *block; /* nbufs entries, then their texts; NULL until lang_session_end */
   size_t size;
@@ -35,6 +37,7 @@ static void new_session(lua_State *L, LangCtx *c) {
   memset(s, 0, sizeof *s);
   s->alloc = c->alloc;
   s->serial = c->trace->serial;
+  s->open = c->trace;
   snprintf(s->kernel, sizeof s->kernel, "%s", c->trace->spec.func_name);
   if (luaL_newmetatable(L, "NkiSession")) {
     lua_pushcfunction(L, session_gc);
@@ -48,7 +51,9 @@ static void new_session(lua_State *L, LangCtx *c) {
 void lang_session_end(LangCtx *c) {
   struct LSession *s = c->session;
   const Trace *t = c->trace;
-  if (!s || !t || !t->f || s->serial != t->serial || s->block) return;
+  if (!s || !t || s->serial != t->serial) return;
+  s->open = NULL;
+  if (!t->f || s->block) return;
   size_t size = t->f->nbufs * sizeof(Entry) + 1;
   for (uint32_t k = 0; k < t->f->nbufs; k++) {
     const IrBuf *b = t->f->bufs[k];
@@ -84,7 +89,25 @@ void lang_session_set(lua_State *L, LangCtx *c, int i) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &session_key);
 }
 
-/* i: the tile. */
+/* Name and line of a tensor, as the block keeps them or the trace that still runs has them. */
+static void tell(const struct LSession *s, uint32_t buf, char name[160], char place[320]) {
+  const char *file = NULL;
+  int line = 0;
+  if (s->block && buf < s->nbufs) {
+    Entry e;
+    memcpy(&e, s->block + buf * sizeof e, sizeof e);
+    snprintf(name, 160, "%s", s->block + e.name);
+    file = s->block + e.file;
+    line = e.line;
+  } else if (s->open && buf < s->open->f->nbufs) {
+    const IrBuf *b = s->open->f->bufs[buf];
+    snprintf(name, 160, "%s", b->name);
+    if (b->loc) file = s->open->m->locs[b->loc].file;
+    if (b->loc) line = s->open->m->locs[b->loc].line;
+  }
+  if (line) snprintf(place, 320, " (made at %s:%d)", file, line);
+}
+
 static int stale(lua_State *L, const LTile *t, const char *func, const char *param) {
   const struct LSession *s = NULL;
   char place[320] = "", name[160] = "?", kernel[128] = "?";
@@ -94,12 +117,7 @@ static int stale(lua_State *L, const LTile *t, const char *func, const char *par
     s = lua_touserdata(L, -1);
   }
   if (s) snprintf(kernel, sizeof kernel, "%s", s->kernel);
-  if (s && s->block && t->buf < s->nbufs) {
-    Entry e;
-    memcpy(&e, s->block + t->buf * sizeof e, sizeof e);
-    snprintf(name, sizeof name, "%s", s->block + e.name);
-    if (e.line) snprintf(place, sizeof place, " (made at %s:%d)", s->block + e.file, e.line);
-  }
+  if (s) tell(s, t->buf, name, place);
   char what[80] = "the tensor";
   if (param) snprintf(what, sizeof what, "parameter '%.60s'", param);
   return LANG_HERE(L, tile_stale, func, what, name, kernel, place);

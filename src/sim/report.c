@@ -16,19 +16,33 @@ const char *op_full_name(const IrIns *ins) {
   }
 }
 
+static bool is_in(const IrVal *v, const IrTile *t) {
+  if (v->kind == V_TILE) return v->u.tile == t;
+  for (uint32_t i = 0; v->kind == V_TILES && i < v->n; i++)
+    if (v->u.tiles[i] == t) return true;
+  return false;
+}
+
 const char *param_of(const IrIns *ins, const IrTile *t) {
   if (ins->op >= OP_count) return "tensor";
   const OpInfo *op = &op_info[ins->op];
   for (int k = 0; k < op->nparams; k++) {
-    for (uint32_t i = 0; ins->v[k].kind == V_TILES && i < ins->v[k].n; i++)
-      if (ins->v[k].u.tiles[i] == t) return op->params[k].name;
-    if (ins->v[k].kind != V_TILE) continue;
-    if (ins->v[k].u.tile == t) return op->params[k].name;
-    if (ins->v[k].u.tile->vec == t) return "vector_offset";
+    if (is_in(&ins->v[k], t)) return op->params[k].name;
+    if (ins->v[k].kind == V_TILE && ins->v[k].u.tile->vec == t) return "vector_offset";
   }
   for (int k = 0; k < op->nparams; k++) /* a part of one: a row of counts */
     if (ins->v[k].kind == V_TILE && ins->v[k].u.tile->buf == t->buf) return op->params[k].name;
   return "tensor";
+}
+
+/* The same of a tile that an instruction may have twice, to read and to write. */
+static const char *param_used(const IrIns *ins, const IrTile *t, bool write) {
+  for (int k = 0; ins->op < OP_count && k < op_info[ins->op].nparams; k++) {
+    const IrParam *p = &op_info[ins->op].params[k];
+    bool used = write ? role_writes(p->role) : p->role == INOUT || !role_writes(p->role);
+    if (used && is_in(&ins->v[k], t)) return p->name;
+  }
+  return param_of(ins, t);
 }
 
 void say_index(Text *t, const IrBuf *b, int64_t element) {
@@ -100,7 +114,7 @@ bool say_unwritten(Sim *s, const Acc *a, int64_t missing, const int64_t first_la
   Text t;
   begin(s, &t);
   text_printf(&t, " reads %lld of the %lld elements of %s = ", (long long)missing, (long long)acc_count(a),
-              param_of(s->ins, a->tile));
+              param_used(s->ins, a->tile, false));
   describe(s, &t, a->tile->buf);
   text_puts(&t, " that were never written, between ");
   say_index(&t, s->f->bufs[a->tile->buf], first_last[0]);
@@ -116,7 +130,7 @@ bool say_overlap(Sim *s, const Acc *a, const Overlap *o) {
   Text t;
   begin(s, &t);
   text_printf(&t, " writes %lld of the %lld elements of %s = ", (long long)o->count, (long long)acc_count(a),
-              param_of(s->ins, a->tile));
+              param_used(s->ins, a->tile, true));
   describe(s, &t, a->tile->buf);
   text_printf(&t, " that program %lld has written", (long long)o->program);
   if (f->ins[o->pc]->loc) text_printf(&t, " at %s:%d", at->file, at->line);
