@@ -168,7 +168,8 @@ NKL_API void nkl_options_init(nkl_options *o);
    nkl_last_error can be read; close it in any case. */
 NKL_API NKL_NODISCARD nkl_status nkl_open(nkl_ctx **out, const nkl_options *o /* NULL: defaults */);
 NKL_API void nkl_close(nkl_ctx *c);
-NKL_API const nkl_error *nkl_last_error(const nkl_ctx *c); /* never NULL; valid until the next call on c */
+/* Never NULL: one object as long as c lives, of which each call on c makes its own; its texts last until the next. */
+NKL_API const nkl_error *nkl_last_error(const nkl_ctx *c);
 /* Stops the running script or simulation as soon as possible with NKL_ERR_CANCELLED, also inside coroutines and loops
    of pcall. With nothing running, the next call is stopped. Callable from any thread and from signal handlers, until
    nkl_close begins. A C function that a script calls, such as io.read or string.find, is left first. */
