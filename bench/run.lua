@@ -31,40 +31,60 @@ local function output(command)
   return text
 end
 
--- Seconds per instruction of a body: the time inside the loop that issues them, or with `whole` that of the whole
--- specialization (also verification, placement, IR text, config) divided by the instructions.
+-- Seconds per instruction of a kernel that issues COUNT of them in a loop of its own, at call depth 1: the time inside
+-- the loop, or with `whole` that of the whole specialization (also verification, placement, IR text, config) divided by
+-- the instructions.
 local COUNT = 20000
 local x = nki.decl({128, 512}, nl.float32)
-local function trace_cost(step, whole)
-  local inside
-  local k = nki.jit(function(a)
-    local out = nl.ndarray({128, 512}, nl.float32, {buffer = nl.shared_hbm})
-    local s, t, d = nl.load(a), nl.load(a), nl.ndarray({128, 512}, nl.float32)
-    nisa.tensor_copy(d, s)
-    local start = os.clock()
-    step(COUNT, d, s, t)
-    inside = os.clock() - start
-    nl.store(out, d)
-    return out
-  end, {enable_cache = false})
+local clock, start, inside = os.clock, nil, nil
+local function trace_cost(body, whole)
+  local k = nki.jit(body, {enable_cache = false})
   collectgarbage()
-  local start = os.clock()
+  local begin = clock()
   k:specialize(x)
-  return (whole and os.clock() - start or inside) / COUNT
+  return (whole and clock() - begin or inside) / COUNT
+end
+
+local function operands(a)
+  local s, t, d = nl.load(a), nl.load(a), nl.ndarray({128, 512}, nl.float32)
+  nisa.tensor_copy(d, s)
+  return d, s, t
+end
+local function result(d)
+  local out = nl.ndarray({128, 512}, nl.float32, {buffer = nl.shared_hbm})
+  nl.store(out, d)
+  return out
 end
 
 local steps = {
-  positional = function(n, d, s, t)
-    local tensor_tensor, add = nisa.tensor_tensor, nl.add
-    for _ = 1, n do tensor_tensor(d, s, t, add) end
+  positional = function(a)
+    local tensor_tensor, add, d, s, t = nisa.tensor_tensor, nl.add, operands(a)
+    start = clock()
+    for _ = 1, COUNT do tensor_tensor(d, s, t, add) end
+    inside = clock() - start
+    return result(d)
   end,
-  keywords = function(n, d, s, t)
-    local tensor_tensor, add = nisa.tensor_tensor, nl.add
-    for _ = 1, n do tensor_tensor{dst = d, data1 = s, data2 = t, op = add} end
+  keywords = function(a)
+    local tensor_tensor, add, d, s, t = nisa.tensor_tensor, nl.add, operands(a)
+    start = clock()
+    for _ = 1, COUNT do tensor_tensor{dst = d, data1 = s, data2 = t, op = add} end
+    inside = clock() - start
+    return result(d)
   end,
-  views = function(n, d, s, t)
-    local tensor_tensor, add, half = nisa.tensor_tensor, nl.add, nl.ds(0, 64)
-    for _ = 1, n do tensor_tensor(d[half], s[half], t[half], add) end
+  helper = function(a)
+    local tensor_tensor, add, d, s, t = nisa.tensor_tensor, nl.add, operands(a)
+    local function issue() tensor_tensor(d, s, t, add) end
+    start = clock()
+    for _ = 1, COUNT do issue() end
+    inside = clock() - start
+    return result(d)
+  end,
+  views = function(a)
+    local tensor_tensor, add, half, d, s, t = nisa.tensor_tensor, nl.add, nl.ds(0, 64), operands(a)
+    start = clock()
+    for _ = 1, COUNT do tensor_tensor(d[half], s[half], t[half], add) end
+    inside = clock() - start
+    return result(d)
   end,
 }
 
@@ -109,6 +129,7 @@ end
 bench("trace, positional", 1e9, traced(steps.positional), floor_positional, "Lua C call", "<= 250 ns")
 bench("trace, keywords", 1e9, traced(steps.keywords), floor_keywords, "Lua C call, table", "<= 400 ns")
 bench("specialize, positional", 1e9, traced(steps.positional, true), floor_positional, "Lua C call", "")
+bench("trace, in a helper", 1e9, traced(steps.helper), floor_positional, "Lua C call", "")
 bench("trace, three views", 1e9, traced(steps.views), floor_positional, "Lua C call", "")
 do
   local k = dofile "examples/tensor_add.lua"
