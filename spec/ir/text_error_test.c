@@ -153,21 +153,24 @@ static void no_truncation_is_accepted(void **state) {
   assert_true(parses(BASE, n - 1)); /* the last byte is the newline */
 }
 
+/* With NKILUA_EVERY in the environment every other byte is put in every place, as .ci/run does; else some. */
 static void no_damaged_byte_does_harm(void **state) {
   (void)state;
-  static const char put[] = "\0 \"\\{}()[]<>%^,:=-0x9a\n/\x80\xFF";
+  static const char telling[] = " \"\\{}()[]<>%^,:=-0x9a\n/\x80\xFF"; /* and the NUL */
+  bool every = getenv("NKILUA_EVERY") != NULL;
   size_t n = strlen(BASE), accepted = 0;
   char *text = malloc(n);
   memcpy(text, BASE, n);
   for (size_t i = 0; i < n; i++) {
-    for (size_t k = 0; k < sizeof put - 1; k++) {
-      if ((i + k) % 5) continue;
-      text[i] = put[k];
+    for (int byte = 0; byte < 256; byte++) {
+      const char *at = memchr(telling, byte, sizeof telling);
+      if (!every && !(at && (i + (size_t)(at - telling)) % 5 == 0)) continue;
+      text[i] = (char)byte;
       accepted += parses(text, n);
     }
     text[i] = BASE[i];
   }
-  assert_true(accepted > 0 && accepted < n * 2);
+  assert_in_range(accepted, 1, every ? n * 100 : n * 2);
   free(text);
 }
 
