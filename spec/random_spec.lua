@@ -1,16 +1,11 @@
 -- Random numbers as a user sees them: uniform, without visible order, the same for the same seed, kept and continued.
 local build = require "spec.support.build"
 local draws = require "spec.support.draws"
+local stored = require "spec.support.kernel".stored
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 
 local function run(target, body)
   return nki.jit(body, {platform_target = target, func_name = "random"})()
-end
-
-local function output(tile)
-  local out = nl.ndarray(tile.shape, tile.dtype, {buffer = nl.shared_hbm})
-  nl.store(out, tile)
-  return out
 end
 
 local function seed(value)
@@ -27,7 +22,7 @@ local function words(target, engine, value)
       seed(value)
     end
     nisa.rng(t, {engine = nisa.engine[engine]})
-    return output(t)
+    return stored(t)
   end)
 end
 
@@ -86,10 +81,10 @@ describe("random words", function()
         nisa.rng(u, {engine = engine})
         nisa.rand_get_state(state, {engine = engine})
         nisa.rng(t, {engine = engine})
-        local first = output(t)
+        local first = stored(t)
         nisa.rand_set_state(state, {engine = engine})
         nisa.rng(u, {engine = engine})
-        return first, output(u)
+        return first, stored(u)
       end)
       assert.equal(a, b)
     end
@@ -100,7 +95,7 @@ describe("random words", function()
       local t = nl.ndarray({128, 256}, nl.float32)
       nisa.memset(t, 1.0)
       nisa.dropout(t, t, 0.3)
-      return output(t)
+      return stored(t)
     end)
     assert.near(0.7, kept:mean(), 0.013) -- five standard deviations
   end)

@@ -153,7 +153,7 @@ end)
 describe("ranks that do not meet", function()
   local one = nd.array {{1, 2}}
 
-  -- body(x, out, times): times is a function of a register and a body, once for each number the register counts down.
+  -- body(x, out, rank): rank is the register that holds the number of its rank.
   local function diverging(body)
     return nki.simulate(jit(function(x)
       local out = shared(x.shape, x.dtype)

@@ -12,6 +12,7 @@
 local nki, nl = require "nki", require "nki.language"
 local nd = require "nki.ndarray"
 local testing = require "nki.testing"
+local stored = require "spec.support.kernel".stored
 local raises = require "spec.support.raises"
 local trip = require "spec.support.trip"
 
@@ -64,15 +65,6 @@ local function bare_kernel(c, f)
     f()
     return token_output()
   end, {platform_target = c.target or "trn1", func_name = "case", grid = c.grid})
-end
-
-local function stored(tile)
-  if tile.buffer == nl.shared_hbm then
-    return tile
-  end
-  local out = nl.ndarray(tile.shape, tile.dtype, {buffer = nl.shared_hbm})
-  nl.store(out, tile.buffer == nl.psum and nl.copy(tile) or tile)
-  return out
 end
 
 local function numeric_kernel(c)

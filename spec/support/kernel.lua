@@ -41,6 +41,16 @@ function M.body_ops(body, dims, opts)
   return list
 end
 
+--- The tensor that hands tile back to the host: itself in shared_hbm, else a copy there.
+function M.stored(tile)
+  if tile.buffer == nl.shared_hbm then
+    return tile
+  end
+  local out = nl.ndarray(tile.shape, tile.dtype, {buffer = nl.shared_hbm})
+  nl.store(out, tile.buffer == nl.psum and nl.copy(tile) or tile)
+  return out
+end
+
 --- Runs fn(tiles ...) -> tile on arrays (nested lists or arrays); returns the result, of the tile's shape and dtype.
 function M.run(fn, ...)
   local nd = require "nki.ndarray"
@@ -49,11 +59,7 @@ function M.run(fn, ...)
   local function body(...)
     local tiles = {}
     for i, a in ipairs {...} do tiles[i] = nl.load(a) end
-    local r = fn(table.unpack(tiles))
-    if nl.is_psum(r.buffer) then r = nl.copy(r) end
-    local out = nl.ndarray(r.shape, r.dtype, {buffer = nl.shared_hbm})
-    nl.store(out, r)
-    return out
+    return M.stored(fn(table.unpack(tiles)))
   end
   local k
   if #args == 1 then k = nki.jit(function(a) return body(a) end, options)

@@ -9,6 +9,7 @@ local nki, nl = require "nki", require "nki.language"
 local nd = require "nki.ndarray"
 local build = require "spec.support.build"
 local json = require "spec.support.json"
+local stored = require "spec.support.kernel".stored
 
 local M = {}
 
@@ -114,15 +115,6 @@ local function attempt(f, ...)
   return ok
 end
 
-local function output(tile)
-  if tile.buffer == nl.shared_hbm then
-    return tile
-  end
-  local out = nl.ndarray(tile.shape, tile.dtype, {buffer = nl.shared_hbm})
-  nl.store(out, tile.buffer == nl.psum and nl.copy(tile) or tile)
-  return out
-end
-
 local function lists_of(op, parameters)
   local lists = {}
   for i, p in ipairs(parameters) do
@@ -184,7 +176,7 @@ local function group(job, dtypes)
       end)
       marks[#marks + 1] = ok and #tiles or 0
       for i = 1, ok and #tiles or 0 do
-        outputs[#outputs + 1] = output(tiles[i])
+        outputs[#outputs + 1] = stored(tiles[i])
       end
     end)
     any = #outputs > 0

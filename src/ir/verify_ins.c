@@ -130,12 +130,12 @@ static bool check_vector_offset(const IrCheck *c, const IrParam *p, const IrTile
   if (!p->vector) return BAD(c, dynamic_offset, p->name, "vector", text_of(c, t, &s));
   if (!space_is_hbm(buf_of(c, t)->space))
     return BAD(c, unsupported_memory, p->name, "hbm when rows are picked by a vector offset", text_of(c, t, &s));
-  const IrBuf *vb = vec->buf < c->func->nbufs ? buf_of(c, vec) : NULL;
-  bool good = vb && vb->space == SP_sbuf && dtype_is_int(vb->dtype) && vb->dtype != DT_bool_ && !vec->vec &&
-              !vec->dyn && tile_fits(c->func, vec) && t->vec_dim == 0 && !t->dyn && index_count(c, t);
+  bool known = vec->buf < c->func->nbufs;
+  bool good = known && tile_is_index(c->func, vec) && tile_fits(c->func, vec) && t->vec_dim == 0 && !t->dyn &&
+              index_count(c, t);
   if (t->dim[0].stride < 1) return DIAG(c->d, view_vector_rows, text_of(c, t, &s));
   if (good) return true;
-  if (!vb) return BAD(c, instruction_invalid, "the vector offset is not a tensor of this function");
+  if (!known) return BAD(c, instruction_invalid, "the vector offset is not a tensor of this function");
   return DIAG(c->d, view_vector_column, text_of(c, t, &s), text_of(c, vec, &v));
 }
 

@@ -184,11 +184,15 @@ const IrTile *view_select(ViewCtx *c, const IrTile *t, int dim, IrSlice s) {
   return one_slice(c, t, dim, s);
 }
 
-/* Integers in SBUF: a column with one for each row, or several columns (dma_transpose) with at least as many. */
-static bool is_index(const IrFunc *f, const IrTile *vec, int64_t rows) {
-  const IrBuf *b = tile_buf(f, vec);
-  bool plain = b->space == SP_sbuf && dtype_is_int(b->dtype) && b->dtype != DT_bool_ && !vec->vec && !vec->dyn;
-  return plain && rows >= 1 && (tile_free(vec) == 1 ? rows == tile_parts(vec) : rows <= tile_count(vec));
+bool tile_is_index(const IrFunc *f, const IrTile *t) {
+  const IrBuf *b = tile_buf(f, t);
+  return b->space == SP_sbuf && dtype_is_int(b->dtype) && b->dtype != DT_bool_ && !t->vec && !t->dyn;
+}
+
+/* A column with one index for each row, or several columns (dma_transpose) with at least as many. */
+static bool is_index_of(const IrFunc *f, const IrTile *vec, int64_t rows) {
+  if (!tile_is_index(f, vec) || rows < 1) return false;
+  return tile_free(vec) == 1 ? rows == tile_parts(vec) : rows <= tile_count(vec);
 }
 
 const IrTile *view_vector_select(ViewCtx *c, const IrTile *t, int dim, const IrTile *vec) {
@@ -201,7 +205,7 @@ const IrTile *view_pick_rows(ViewCtx *c, const IrTile *t, int dim, const IrTile 
   if (dim != 0) return DIAG(c->d, view_vector_dim, say_tile(c->f, t, &s), dim), NULL;
   if (!space_is_hbm(b->space)) return DIAG(c->d, view_vector_memory, say_tile(c->f, t, &s)), NULL;
   if (t->vec || t->dyn) return DIAG(c->d, view_one_dynamic, say_tile(c->f, t, &s)), NULL;
-  if (!is_index(c->f, vec, rows))
+  if (!is_index_of(c->f, vec, rows))
     return DIAG(c->d, view_vector_column, say_tile(c->f, t, &s), say_tile(c->f, vec, &v)), NULL;
   int64_t step = t->dim[0].stride, reach = step * (t->dim[0].count - 1);
   if (t->dim[0].count == 1 && step < 1) step = 1;

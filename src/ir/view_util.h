@@ -23,4 +23,6 @@ bool view_fixed0(const ViewCtx *c, const IrTile *t);
 bool view_sizes(ViewCtx *c, const IrTile *t, int64_t *shape, int n, int64_t count);
 /* Is every element inside the buffer (on chip: inside its partition), whatever value the dynamic offset has? */
 bool tile_fits(const IrFunc *f, const IrTile *t);
+/* Integers in SBUF at known places: what an index tensor in HBM views is. */
+bool tile_is_index(const IrFunc *f, const IrTile *t);
 #endif

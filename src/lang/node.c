@@ -24,7 +24,6 @@ static IrNode *begin(KernelCall *call) {
   lang_locate_fast(call->L, call->c, t);
   IrNode *node = tr_node_new(t, core->func_name, (uint32_t)core->nparams);
   if (!node) lang_trace_error(call->L, t);
-  node->library = core->library;
   for (int p = 0; p < core->nparams; p++) {
     const IrTile *tile = tile_at(call, call->first + p, p);
     if (tile && !tr_node_bind(t, node, core->params[p], tile)) lang_trace_error(call->L, t);
