@@ -14,14 +14,6 @@ static void encode(Artifact *a) {
   diag_free(&d);
 }
 
-static Artifact *artifact_of(const Plan *p) {
-  Diag d;
-  diag_init(&d, alloc_std);
-  Artifact *a = plan_artifact(p, &d);
-  diag_free(&d);
-  return a;
-}
-
 static void keys_are_in_order(void **state) {
   (void)state;
   static const char *const keys[] = {"kernel_version",
@@ -44,7 +36,7 @@ static void keys_are_in_order(void **state) {
                                      "input_names",
                                      "output_names",
                                      "cores"};
-  Artifact *a = artifact_of(&copy);
+  Artifact *a = plan_artifact(&copy);
   encode(a);
   Arena arena;
   Diag d;
@@ -78,7 +70,7 @@ static void check_text(Artifact *a, const char *before, const char *after) {
 
 static void plain_copy(void **state) {
   (void)state;
-  Artifact *a = artifact_of(&copy);
+  Artifact *a = plan_artifact(&copy);
   check_text(
       a,
       "{\"kernel_version\":1,\"func_name\":\"copy\",\"grid\":[],\"has_collectives\":false,\"matmul_mac_count\":0,"
@@ -103,7 +95,7 @@ static void grid_alias_sequence(void **state) {
                   .fallback = true,
                   .ngrid = 2,
                   .grid = {2, 1}};
-  Artifact *a = artifact_of(&p);
+  Artifact *a = plan_artifact(&p);
   check_text(
       a,
       "{\"kernel_version\":1,\"func_name\":\"step\",\"grid\":[2,1],\"has_collectives\":false,\"matmul_mac_count\":0,"
@@ -120,7 +112,7 @@ static void grid_alias_sequence(void **state) {
 
 static const char *constants_of(const ConstValue *list, uint32_t n) {
   static char text[2048];
-  Artifact *a = artifact_of(&copy);
+  Artifact *a = plan_artifact(&copy);
   assert_true(artifact_set_constants(a, list, n));
   encode(a);
   const char *from = strstr(a->config_json, "\"constant_values\":") + strlen("\"constant_values\":");
@@ -165,7 +157,7 @@ static void constant_kinds(void **state) {
 static void constant_tensors_come_last(void **state) {
   (void)state;
   const Plan p = {.name = "look", .fresh = 1, .returned = {10, -1}, .constant = true, .target = TARGET_trn2};
-  Artifact *a = artifact_of(&p);
+  Artifact *a = plan_artifact(&p);
   const ConstValue one = {.name = "n", .kind = CONST_INT, .i = 1};
   assert_true(artifact_set_constants(a, &one, 1));
   encode(a);
@@ -182,7 +174,7 @@ static void options_are_carried(void **state) {
                             {"level", {.kind = CONST_INT, .i = 3}},
                             {"ratio", {.kind = CONST_FLOAT, .f = 0.5}},
                             {"tag", {.kind = CONST_STRING, .s = "x", .len = 1}}};
-  Artifact *a = artifact_of(&copy);
+  Artifact *a = plan_artifact(&copy);
   assert_true(artifact_set_opts(a, opts, 4));
   encode(a);
   assert_non_null(strstr(a->config_json, "\"opts\":{\"debug\":true,\"level\":3,\"ratio\":0.5,\"tag\":\"x\"},"));
@@ -192,7 +184,7 @@ static void options_are_carried(void **state) {
 static void option_text_must_be_text(void **state) {
   (void)state;
   const KernelOpt opt = {"tag", {.kind = CONST_STRING, .s = "\xff", .len = 1}};
-  Artifact *a = artifact_of(&copy);
+  Artifact *a = plan_artifact(&copy);
   Diag d;
   diag_init(&d, alloc_std);
   assert_true(artifact_set_opts(a, &opt, 1));
@@ -207,7 +199,7 @@ static void option_text_must_be_text(void **state) {
 static void is_byte_stable(void **state) {
   (void)state;
   const ConstValue f = {.name = "f", .kind = CONST_FLOAT, .f = 0.1};
-  Artifact *a = artifact_of(&copy), *b = artifact_of(&copy);
+  Artifact *a = plan_artifact(&copy), *b = plan_artifact(&copy);
   assert_true(artifact_set_constants(a, &f, 1));
   assert_true(artifact_set_constants(b, &f, 1));
   encode(a);

@@ -49,7 +49,7 @@ static void finish(const char *name, Artifact *a, Diag *d) {
 static void form(const char *name, const Plan *p, const char *target, bool collectives) {
   Diag d;
   diag_init(&d, alloc_std);
-  Artifact *a = plan_artifact(p, &d);
+  Artifact *a = plan_artifact(p);
   a->call_target = target;
   a->has_collectives = collectives;
   finish(name, a, &d);

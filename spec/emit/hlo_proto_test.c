@@ -83,14 +83,6 @@ static Span proto_of(Artifact *a) {
   return (Span){(const unsigned char *)out.data + 4, out.len - 4};
 }
 
-static Artifact *artifact_of(const Plan *p) {
-  Diag d;
-  diag_init(&d, alloc_std);
-  Artifact *a = plan_artifact(p, &d);
-  diag_free(&d);
-  return a;
-}
-
 static Span instruction(Span module, int i) { return field(field(module, 3, 0), 2, i); }
 
 /* f32[4,8]: element type 11, dimensions, layout {minor_to_major, tail padding 1}, no dynamic dimension */
@@ -98,8 +90,7 @@ static Span instruction(Span module, int i) { return field(field(module, 3, 0), 
 
 static void one_output(void **state) {
   (void)state;
-  const Plan p = {.name = "step", .returned = {0, -1}, .write_operand = true, .target = TARGET_trn2};
-  Artifact *a = artifact_of(&p);
+  Artifact *a = plan_artifact(&plan_in_place);
   a->has_collectives = true;
   Span m = proto_of(a), main = field(m, 3, 0), call = instruction(m, 2);
   is_text(field(m, 1, 0), "jit_step");
@@ -140,7 +131,7 @@ static void one_output(void **state) {
 
 static void two_outputs(void **state) {
   (void)state;
-  Artifact *a = artifact_of(&plan_two);
+  Artifact *a = plan_artifact(&plan_two);
   Span m = proto_of(a), call = instruction(m, 3), root = instruction(m, 6);
   is_text(field(instruction(m, 2), 2, 0), "constant");
   is_bytes(field(field(instruction(m, 2), 8, 0), 13, 0), "\x80\x3f\x00\x40\x40\x40\x80\x40", 8);
@@ -160,8 +151,7 @@ static void two_outputs(void **state) {
 
 static void torch_form(void **state) {
   (void)state;
-  const Plan p = {.name = "step", .returned = {0, -1}, .write_operand = true, .target = TARGET_trn2};
-  Artifact *a = artifact_of(&p);
+  Artifact *a = plan_artifact(&plan_in_place);
   a->call_target = EMIT_TARGET_TORCH;
   Span m = proto_of(a), call = instruction(m, 2);
   is_text(field(call, 28, 0), "AwsNeuronNkiKernel");
@@ -193,7 +183,7 @@ static void literal(Literal l, const void *bytes, const char *want, size_t n) {
                   .constant = true,
                   .table = &spec,
                   .target = dtype_info[l.dtype].gen == gen4 ? TARGET_trn3 : TARGET_trn2};
-  Artifact *a = artifact_of(&p);
+  Artifact *a = plan_artifact(&p);
   Span at = field(instruction(proto_of(a), 2), 8, 0);
   is_bytes(field(at, l.field, 0), want, n);
   assert_int_equal(number(field(at, 1, 0), 2), l.type);
@@ -239,7 +229,7 @@ static void long_messages(void **state) {
                           .name = "c",
                           .data = bytes};
   const Plan p = {.name = "c", .fresh = 1, .returned = {10, -1}, .constant = true, .table = &spec};
-  Artifact *a = artifact_of(&p);
+  Artifact *a = plan_artifact(&p);
   Span m = proto_of(a);
   is_bytes(field(field(instruction(m, 2), 8, 0), 3, 0), (const char *)bytes, sizeof bytes);
   is_text(field(instruction(m, 3), 28, 0), "AwsNeuronCustomNativeKernel");

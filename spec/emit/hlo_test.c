@@ -5,12 +5,9 @@
 #define OP "op_type=\"xla___op_NkiKernelCallImpl\" op_name=\"xla___op_NkiKernelCallImpl\""
 
 static Artifact *artifact_of(const Plan *p) {
-  Diag d;
-  diag_init(&d, alloc_std);
-  Artifact *a = plan_artifact(p, &d);
+  Artifact *a = plan_artifact(p);
   a->backend_config = "eyJhIjoxfQ==";
   a->backend_config_len = strlen(a->backend_config);
-  diag_free(&d);
   return a;
 }
 
@@ -29,8 +26,7 @@ static void check(const Artifact *a, Maker make, const char *want) {
 
 static void one_output(void **state) {
   (void)state;
-  const Plan p = {.name = "step", .returned = {0, -1}, .write_operand = true, .target = TARGET_trn2};
-  Artifact *a = artifact_of(&p);
+  Artifact *a = artifact_of(&plan_in_place);
   a->has_collectives = true;
   check(
       a, hlo_text,
@@ -105,8 +101,7 @@ static void two_outputs_with_a_constant(void **state) {
 /* What torch-xla emits: the original API, and no aliases but those of the entry. */
 static void torch_form(void **state) {
   (void)state;
-  const Plan p = {.name = "step", .returned = {0, -1}, .write_operand = true, .target = TARGET_trn2};
-  Artifact *a = artifact_of(&p);
+  Artifact *a = artifact_of(&plan_in_place);
   a->call_target = EMIT_TARGET_TORCH;
   check(a, hlo_text,
         "HloModule jit_step, input_output_alias={ {}: (0, {}, may-alias) }, "

@@ -29,6 +29,8 @@ typedef struct Plan {
 } Plan;
 
 /* Two outputs: a constant, and operand 0, which is written. */
+__attribute__((unused)) static const Plan plan_in_place = {
+    .name = "step", .returned = {0, -1}, .write_operand = true, .target = TARGET_trn2};
 __attribute__((unused)) static const Plan plan_two = {
     .name = "two", .fresh = 1, .returned = {10, 0, -1}, .constant = true, .write_operand = true, .target = TARGET_trn2};
 
@@ -105,10 +107,13 @@ static inline IrModule *plan_module_in(const Plan *p, Alloc alloc, Diag *d) {
 static inline IrModule *plan_module(const Plan *p, Diag *d) { return plan_module_in(p, alloc_std, d); }
 
 /* The artifact of a plan, assembled as fw_specialize does. */
-static inline Artifact *plan_artifact(const Plan *p, Diag *d) {
-  IrModule *m = plan_module(p, d);
+static inline Artifact *plan_artifact(const Plan *p) {
+  Diag d;
+  diag_init(&d, alloc_std);
+  IrModule *m = plan_module(p, &d);
   FwRequest r = {.func_name = p->name};
-  if (!fw_generate_operand_output_aliases(&r, m, d)) fail_msg("%s", diag_message(d));
+  if (!fw_generate_operand_output_aliases(&r, m, &d)) fail_msg("%s", diag_message(&d));
+  diag_free(&d);
   Artifact *a = artifact_new(alloc_std, m);
   ir_release(m);
   assert_non_null(a);

@@ -23,7 +23,7 @@ static inline Artifact *make_other(double f, int64_t a) {
   const KernelOpt opts[] = {{"a", {.kind = CONST_INT, .i = a}}, {"b", {.kind = CONST_STRING, .s = "x", .len = 1}}};
   Diag d;
   diag_init(&d, alloc_std);
-  Artifact *made = plan_artifact(&whole_plan, &d);
+  Artifact *made = plan_artifact(&whole_plan);
   assert_true(artifact_set_constants(made, list, 3));
   assert_true(artifact_set_opts(made, opts, 2));
   if (!config_encode(made, &d)) fail_msg("%s", diag_message(&d));

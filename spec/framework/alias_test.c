@@ -87,18 +87,15 @@ static void written(void **state) {
   m = module_of(&copy);
   assert_false(fw_operand_written(m->func[0], 0));
   ir_release(m);
-  Diag d;
-  diag_init(&d, alloc_std);
-  Artifact *a = plan_artifact(&in_place, &d);
+  Artifact *a = plan_artifact(&in_place);
   assert_int_equal(fw_updated_operand(a, 0), 0);
   artifact_release(a);
   const Plan pass = {.name = "k", .returned = {0, 1, -1}, .write_operand = true, .target = TARGET_trn2};
-  a = plan_artifact(&pass, &d);
+  a = plan_artifact(&pass);
   assert_int_equal(fw_updated_operand(a, 0), 0);
   assert_int_equal(artifact_alias(a, 1), 1);
   assert_int_equal(fw_updated_operand(a, 1), -1); /* nobody writes it */
   artifact_release(a);
-  diag_free(&d);
 }
 
 int main(void) {

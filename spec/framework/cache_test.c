@@ -7,11 +7,7 @@
 
 static Artifact *new_artifact(void) {
   const Plan p = {.name = "k", .fresh = 1, .returned = {10, -1}, .target = TARGET_trn2};
-  Diag d;
-  diag_init(&d, alloc_std);
-  Artifact *a = plan_artifact(&p, &d);
-  diag_free(&d);
-  return a;
+  return plan_artifact(&p);
 }
 
 static void put(FwCache *c, const char *key, Artifact *a) { assert_true(cache_put(c, key, strlen(key), a)); }

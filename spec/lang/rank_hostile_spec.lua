@@ -7,7 +7,7 @@ local build = require "spec.support.build"
 local raises = require "spec.support.raises"
 local worlds = require "spec.support.ranks"
 
-local jit, shared, same = worlds.jit, worlds.shared, worlds.same
+local jit, shared, same, times = worlds.jit, worlds.shared, worlds.same, worlds.times
 
 local function all(n)
   local group = {}
@@ -24,14 +24,6 @@ local function numbered(n, start)
     list[r] = nd.array {{start + r - 1}}
   end
   return list
-end
-
--- body as often as the register says.
-local function times(register, body)
-  nl.while_loop(register, function(r)
-    body()
-    return r - 1
-  end)
 end
 
 describe("runs of 1 to 8 ranks", function()

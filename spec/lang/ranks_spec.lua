@@ -7,7 +7,7 @@ local raises = require "spec.support.raises"
 local worlds = require "spec.support.ranks"
 
 local RANKS, jit, shared, by_rank = worlds.RANKS, worlds.jit, worlds.shared, worlds.by_rank
-local same, one_call, all_sum = worlds.same, worlds.one_call, worlds.all_sum
+local same, one_call, all_sum, times = worlds.same, worlds.one_call, worlds.all_sum, worlds.times
 
 describe("nki.simulate with ranks", function()
   local x = by_rank {3, 5}
@@ -161,12 +161,6 @@ describe("ranks that do not meet", function()
       body(x, out, ncc.rank_id())
       return out
     end), {ranks = RANKS})
-  end
-  local function times(register, body)
-    nl.while_loop(register, function(r)
-      body()
-      return r - 1
-    end)
   end
   local function sum(x, out) ncc.all_reduce({x}, {out}, {{0, 1, 2, 3}}, nl.add) end
 

@@ -23,7 +23,7 @@ static int isa_in_child(const char *asked) {
   pid_t pid = fork();
   if (pid == 0) {
     setenv("NKILUA_ISA", asked, 1);
-    const char *got = vm_isa();
+    const char *got = vm_isa_chosen()->name;
     _exit(!strcmp(got, "generic") ? 1 : !strcmp(got, "avx2") ? 2 : !strcmp(got, "avx512") ? 3 : 4);
   }
   int status = 0;

@@ -35,6 +35,14 @@ function ranks.one_call(shape, call)
   end)
 end
 
+-- In a kernel: body as often as the register says.
+function ranks.times(register, body)
+  nl.while_loop(register, function(r)
+    body()
+    return r - 1
+  end)
+end
+
 -- The sum over all ranks of x [3, 5].
 ranks.all_sum = ranks.one_call({3, 5}, function(x, out) ncc.all_reduce({x}, {out}, {{0, 1, 2, 3}}, nl.add) end)
 

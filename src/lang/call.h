@@ -23,9 +23,10 @@ struct Call {
   const LRow *row;
   Trace *t; /* NULL only for rows that work anywhere */
 };
-int lang_row_call(lua_State *L);                               /* upvalues: context, row */
-int lang_row_enter(lua_State *L, LangCtx *c, const LRow *row); /* the same, arguments on the stack from 1 */
-int lang_row_body(lua_State *L, LangCtx *c, const LRow *row);  /* the same with the slots already bound (operators) */
+int lang_row_call(lua_State *L);                                       /* upvalues: context, row */
+const LRow *lang_row_named(const LRow *rows, int n, const char *name); /* NULL when there is none */
+int lang_row_enter(lua_State *L, LangCtx *c, const LRow *row);         /* the same, arguments on the stack from 1 */
+int lang_row_body(lua_State *L, LangCtx *c, const LRow *row); /* the same with the slots already bound (operators) */
 void lang_push_row(lua_State *L, LangCtx *c, const LRow *row);
 /* The C functions behind nl, nisa and NkiTensor, so that the stack tells which of them the user called (caller.c). */
 int lang_row_operator(lua_State *L); /* of tiles; upvalues: context, row */

@@ -52,10 +52,7 @@ void classic_push_mgrid(lua_State *L, LangCtx *c) {
   lua_setfield(L, -2, "__index");
   lua_pushcfunction(L, mgrid_call);
   lua_setfield(L, -2, "__call");
-  lua_pushliteral(L, "nl.mgrid");
-  lua_setfield(L, -2, "__name");
-  lua_pushboolean(L, 0);
-  lua_setfield(L, -2, "__metatable");
+  lang_name_metatable(L, "nl.mgrid");
   lua_setmetatable(L, -2);
 }
 

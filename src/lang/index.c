@@ -138,11 +138,7 @@ static void index_metatable(lua_State *L, LangCtx *c) {
     lua_pushcclosure(L, index_other, 2);
     lua_setfield(L, -2, other[k][0]);
   }
-  lua_pushstring(L, LANG_INDEX);
-  lua_setfield(L, -2, "__name");
-  lua_pushboolean(L, 0);
-  lua_setfield(L, -2, "__metatable");
-  c->mt_index = lua_topointer(L, -1);
+  lang_name_metatable(L, LANG_INDEX);
   lua_pushvalue(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, LANG_INDEX);
 }

@@ -127,9 +127,7 @@ void kernel_reraise(KernelCall *call);
 void kernel_call_method(lua_State *L, const KernelCore *core, int nargs, int nresults);
 /* The artifact of a classified call, found or traced; its userdata is pushed. */
 const Artifact *kernel_artifact(KernelCall *call);
-/* Binds and classifies; args: room for KERNEL_FAST_ARGS. begin_bound: the values of the BoundArguments
- * at 2. */
-void kernel_begin(lua_State *L, KernelCall *call, FwArg *args);
+/* Classifies the values of the BoundArguments at 2; args: room for KERNEL_FAST_ARGS. */
 void kernel_begin_bound(lua_State *L, KernelCall *call, FwArg *args);
 
 /* kernel_cache.c: the persistent cache of the context, and what is said of a specialization. */

@@ -46,7 +46,8 @@ static void take_args(KernelCall *call, FwArg *args) {
   call->args = n > KERNEL_FAST_ARGS ? lua_newuserdatauv(call->L, (size_t)n * sizeof *args, 0) : args;
 }
 
-void kernel_begin(lua_State *L, KernelCall *call, FwArg *args) {
+/* Binds and classifies; args: room for KERNEL_FAST_ARGS. */
+static void begin_call(lua_State *L, KernelCall *call, FwArg *args) {
   LKernel *k = open_call(L, call);
   if (kernel_overrides(call, STEP_bind_arguments)) {
     class_bind(call);
@@ -150,7 +151,7 @@ int step_dump_config_with_boundargs(lua_State *L) {
 int kernel_dump_config(lua_State *L) {
   KernelCall call;
   FwArg args[KERNEL_FAST_ARGS];
-  kernel_begin(L, &call, args);
+  begin_call(L, &call, args);
   dump(&call, false);
   lua_pop(L, 1);
   return 3;
@@ -171,7 +172,7 @@ static int record(KernelCall *call, bool requested) {
 int kernel_specialize(lua_State *L) {
   KernelCall call;
   FwArg args[KERNEL_FAST_ARGS];
-  kernel_begin(L, &call, args);
+  begin_call(L, &call, args);
   return record(&call, false);
 }
 
@@ -222,7 +223,7 @@ int kernel_operands(lua_State *L) {
   KernelCall call;
   FwArg args[KERNEL_FAST_ARGS];
   const Artifact *a = lang_to_artifact(L, lua_upvalueindex(2));
-  kernel_begin(L, &call, args);
+  begin_call(L, &call, args);
   kernel_request(&call);
   check_mix(&call);
   const KernelCore *core = call.k->core;
@@ -241,7 +242,7 @@ int kernel_operands(lua_State *L) {
 int kernel_simulate(lua_State *L) {
   KernelCall call;
   FwArg args[KERNEL_FAST_ARGS];
-  kernel_begin(L, &call, args);
+  begin_call(L, &call, args);
   kernel_request(&call);
   return run(&call);
 }
@@ -270,7 +271,7 @@ int step_inline_function(lua_State *L) {
   KernelCall call;
   FwArg args[KERNEL_FAST_ARGS];
   lang_need_trace(L, lang_upctx(L), "inline_function");
-  kernel_begin(L, &call, args);
+  begin_call(L, &call, args);
   return node_insert(&call);
 }
 
@@ -285,7 +286,7 @@ static int call_kernel(KernelCall *call) {
 int step_call(lua_State *L) {
   KernelCall call;
   FwArg args[KERNEL_FAST_ARGS];
-  kernel_begin(L, &call, args);
+  begin_call(L, &call, args);
   return call_kernel(&call);
 }
 

@@ -46,15 +46,15 @@ typedef struct LangCtx {
   void *io_ud;
   Text traceback; /* of the last failure of a kernel body */
   const void *mt_array, *mt_decl, *mt_kernel, *mt_artifact, *mt_tuple, *mt_error;
-  struct Capture *capture;                                      /* scratch of capture.c */
-  const void *mt_tile, *mt_index, *mt_token, *mt_shape, *mt_ds; /* metatables, kept by the registry; NULL until made */
-  struct LSession *session; /* what the tiles of the running program refer to (tile.c) */
-  struct Where *where;      /* cache of lang_locate (where.c) */
-  const struct LRow *row;   /* entered last; tells which function a token's call is (caller.c) */
-  const Artifact *held;     /* between making it and pushing its userdata: an error in between would lose it */
-  const char *outside;      /* what the running body read that no key holds (a file): its artifact is not stored */
-  bool partial;             /* some tile of a classic kernel is written in a box only (classic.h) */
-  bool host_known;          /* what the machine itself says the target is; read when first needed */
+  struct Capture *capture;                   /* scratch of capture.c */
+  const void *mt_tile, *mt_token, *mt_shape; /* metatables, kept by the registry; NULL until made */
+  struct LSession *session;                  /* what the tiles of the running program refer to (tile.c) */
+  struct Where *where;                       /* cache of lang_locate (where.c) */
+  const struct LRow *row;                    /* entered last; tells which function a token's call is (caller.c) */
+  const Artifact *held; /* between making it and pushing its userdata: an error in between would lose it */
+  const char *outside;  /* what the running body read that no key holds (a file): its artifact is not stored */
+  bool partial;         /* some tile of a classic kernel is written in a box only (classic.h) */
+  bool host_known;      /* what the machine itself says the target is; read when first needed */
   bool host_fallback;
   Target host_target;
 } LangCtx;
@@ -76,7 +76,6 @@ typedef struct LIndex {   /* a register or an affine index value over registers 
   uint32_t reg;           /* buffer id of a plain register, when idx == 0 */
   uint32_t idx;           /* index value, 0 for a plain register */
   int64_t coef, constant; /* idx * coef + constant; 1 and 0 for a plain register */
-  bool frozen;            /* loop variable */
   uint64_t trace_serial;
 } LIndex;
 typedef enum TokenKind { TOK_OP, TOK_SPACE, TOK_ENUM } TokenKind;
@@ -116,8 +115,10 @@ typedef struct LDecl { /* nki.decl: shape and dtype without data */
 
 extern const char LANG_TILE[], LANG_INDEX[], LANG_TOKEN[], LANG_ARRAY[], LANG_DECL[], LANG_KERNEL[], LANG_ARTIFACT[],
     LANG_ERROR[];
-/* NULL when the value is something else. Tile and token tests compare metatable pointers kept in LangCtx-owned upvalues
-   or registry. */
+/* For the metatable on top of the stack, of values that no script may change: __name, which messages say, and
+   __metatable false, which is all that getmetatable gives. */
+void lang_name_metatable(lua_State *L, const char *name);
+/* NULL when the value is something else. */
 LTile *lang_to_tile(lua_State *L, int i);
 LToken *lang_to_token(lua_State *L, int i);
 LArray *lang_to_array(lua_State *L, int i);

@@ -46,9 +46,9 @@ void array_push_nested(lua_State *L, int i, const char *func,
                        DType dtype); /* pushes the array of a nested table or number at i */
 
 /* What the files add to the methods and to the metatable of arrays. */
-extern const luaL_Reg array_index_methods[], array_nested_methods[], array_math_methods[], array_reduce_methods[],
-    array_shape_methods[], array_bytes_methods[];
-extern const luaL_Reg array_index_operators[], array_math_operators[];
+extern const luaL_Reg array_nested_methods[], array_math_methods[], array_reduce_methods[], array_shape_methods[],
+    array_bytes_methods[];
+extern const luaL_Reg array_math_operators[];
 int array_load(lua_State *L);
 int array_save(lua_State *L);
 int array_from_bytes(lua_State *L);

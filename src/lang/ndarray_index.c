@@ -45,7 +45,7 @@ static int l_free(lua_State *L) {
   return 0;
 }
 
-const luaL_Reg array_index_methods[] = {{"get", l_get}, {"set", l_set}, {"free", l_free}, {NULL, NULL}};
+static const luaL_Reg own_methods[] = {{"get", l_get}, {"set", l_set}, {"free", l_free}, {NULL, NULL}};
 
 /* ---- fields ------------------------------------------------------------------------------------------------------ */
 
@@ -54,7 +54,7 @@ static void push_methods(lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &methods) == LUA_TTABLE) return;
   lua_pop(L, 1);
   lua_newtable(L);
-  luaL_setfuncs(L, array_index_methods, 0);
+  luaL_setfuncs(L, own_methods, 0);
   luaL_setfuncs(L, array_nested_methods, 0);
   luaL_setfuncs(L, array_math_methods, 0);
   luaL_setfuncs(L, array_reduce_methods, 0);
@@ -196,11 +196,11 @@ static int l_tostring(lua_State *L) {
   return 1;
 }
 
-const luaL_Reg array_index_operators[] = {{"__index", l_index}, {"__newindex", l_newindex}, {"__len", l_len},
-                                          {"__eq", l_eq},       {"__tostring", l_tostring}, {"__close", l_free},
-                                          {NULL, NULL}};
+static const luaL_Reg own_operators[] = {{"__index", l_index}, {"__newindex", l_newindex}, {"__len", l_len},
+                                         {"__eq", l_eq},       {"__tostring", l_tostring}, {"__close", l_free},
+                                         {NULL, NULL}};
 
 void array_metamethods(lua_State *L) {
-  luaL_setfuncs(L, array_index_operators, 0);
+  luaL_setfuncs(L, own_operators, 0);
   luaL_setfuncs(L, array_math_operators, 0);
 }

@@ -35,11 +35,7 @@ const LRow nl_rows[] = {
 };
 const int nl_nrows = (int)(sizeof nl_rows / sizeof *nl_rows);
 
-const LRow *nl_row(const char *name) {
-  for (int i = 0; i < nl_nrows; i++)
-    if (strcmp(nl_rows[i].name, name) == 0) return &nl_rows[i];
-  return NULL;
-}
+const LRow *nl_row(const char *name) { return lang_row_named(nl_rows, nl_nrows, name); }
 
 static void add_functions(lua_State *L, LangCtx *c) {
   for (int i = 0; i < nl_nrows; i++) {

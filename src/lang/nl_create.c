@@ -30,6 +30,16 @@ static const char *read_name(const Call *call, int slot) {
   return n ? s : NULL; /* the public default is the empty string */
 }
 
+/* shape is parameter 1; dtype, buffer and name follow each other from slot `dtype` on. */
+static IrBufSpec read_spec(const Call *call, int64_t shape[IR_MAX_RANK], int dtype) {
+  IrBufSpec spec = {.shape = shape};
+  spec.rank = lang_check_shape(call->L, 1, call->row->bind.func, "shape", shape);
+  spec.dtype = nl_dtype(call, dtype, DT_none);
+  spec.space = nl_space(call, dtype + 1, SP_sbuf);
+  spec.name = read_name(call, dtype + 2);
+  return spec;
+}
+
 static const IrTile *make(const Call *call, const IrBufSpec *spec) {
   lua_State *L = call->L;
   const IrTile *t = tr_ndarray(call->t, spec);
@@ -55,37 +65,23 @@ static int made_with_value(const Call *call, const IrBufSpec *spec, double value
 }
 
 int nl_ndarray(Call *call) {
-  lua_State *L = call->L;
   int64_t shape[IR_MAX_RANK];
-  IrBufSpec spec = {.shape = shape};
-  spec.rank = lang_check_shape(L, 1, call->row->bind.func, "shape", shape);
-  spec.dtype = nl_dtype(call, 2, DT_none);
-  spec.space = nl_space(call, 3, SP_sbuf);
-  spec.name = read_name(call, 4);
+  IrBufSpec spec = read_spec(call, shape, 2);
   read_address(call, 5, &spec);
   return nl_result(call, make(call, &spec));
 }
 
 int nl_filled(Call *call) {
-  lua_State *L = call->L;
   int64_t shape[IR_MAX_RANK];
-  IrBufSpec spec = {.shape = shape};
-  spec.rank = lang_check_shape(L, 1, call->row->bind.func, "shape", shape);
-  spec.dtype = nl_dtype(call, 2, DT_none);
-  spec.space = nl_space(call, 3, SP_sbuf);
-  spec.name = read_name(call, 4);
+  IrBufSpec spec = read_spec(call, shape, 2);
   return made_with_value(call, &spec, call->row->arg);
 }
 
 int nl_full(Call *call) {
   lua_State *L = call->L;
   int64_t shape[IR_MAX_RANK];
-  IrBufSpec spec = {.shape = shape};
-  spec.rank = lang_check_shape(L, 1, call->row->bind.func, "shape", shape);
+  IrBufSpec spec = read_spec(call, shape, 3);
   if (lua_type(L, 2) != LUA_TNUMBER) lang_kind_error(L, 2, call->row->bind.func, "fill_value", "a number");
-  spec.dtype = nl_dtype(call, 3, DT_none);
-  spec.space = nl_space(call, 4, SP_sbuf);
-  spec.name = read_name(call, 5);
   return made_with_value(call, &spec, lua_tonumber(L, 2));
 }
 

@@ -28,8 +28,4 @@ const LRow nl_half_rows[] = {
 };
 const int nl_half_nrows = (int)(sizeof nl_half_rows / sizeof *nl_half_rows);
 
-const LRow *nl_half_row(const char *name) {
-  for (int i = 0; i < nl_half_nrows; i++)
-    if (strcmp(nl_half_rows[i].name, name) == 0) return &nl_half_rows[i];
-  return NULL;
-}
+const LRow *nl_half_row(const char *name) { return lang_row_named(nl_half_rows, nl_half_nrows, name); }

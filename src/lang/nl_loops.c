@@ -71,10 +71,7 @@ static LLoop *push_loop(const Call *call, LoopKind kind) {
     lua_pushlightuserdata(L, call->c);
     lua_pushcclosure(L, loop_close, 1);
     lua_setfield(L, -2, "__close");
-    lua_pushliteral(L, "NkiLoop");
-    lua_setfield(L, -2, "__name");
-    lua_pushboolean(L, 0);
-    lua_setfield(L, -2, "__metatable");
+    lang_name_metatable(L, "NkiLoop");
     lua_pushvalue(L, -1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &loop_mt);
   }
@@ -157,7 +154,7 @@ static int64_t device_step(const Call *call, int slot) {
 static int dynamic_step(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   LLoop *loop = live_loop(L, c);
-  LIndex i = {.frozen = true, .coef = 1};
+  LIndex i = {.coef = 1};
   lang_locate_fast(L, c, c->trace);
   if (loop->id) {
     if (!loop->done && !tr_device_end(c->trace, loop->id)) lang_trace_error(L, c->trace);
@@ -191,7 +188,7 @@ static void check_function(const Call *call, int slot) {
 
 int nl_fori_loop(Call *call) {
   lua_State *L = call->L;
-  LIndex i = {.frozen = true, .coef = 1};
+  LIndex i = {.coef = 1};
   IrVal lower = bound(call, 1, 0), upper = bound(call, 2, 0);
   int64_t step = device_step(call, 4);
   check_function(call, 3);

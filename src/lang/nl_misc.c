@@ -53,7 +53,7 @@ static int ds_tostring(lua_State *L) {
   return 1;
 }
 
-static void push_ds(lua_State *L, LangCtx *c, LDs v) {
+static void push_ds(lua_State *L, LDs v) {
   LDs *ds = lua_newuserdatauv(L, sizeof *ds, 0);
   *ds = v;
   ds->tag = LANG_DS;
@@ -62,11 +62,7 @@ static void push_ds(lua_State *L, LangCtx *c, LDs v) {
     static const luaL_Reg methods[] = {{"__index", ds_index}, {"__tostring", ds_tostring}, {NULL, NULL}};
     lua_createtable(L, 0, 4);
     luaL_setfuncs(L, methods, 0);
-    lua_pushliteral(L, "NkiSlice");
-    lua_setfield(L, -2, "__name");
-    lua_pushboolean(L, 0);
-    lua_setfield(L, -2, "__metatable");
-    c->mt_ds = lua_topointer(L, -1);
+    lang_name_metatable(L, "NkiSlice");
     lua_pushvalue(L, -1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &ds_mt);
   }
@@ -89,7 +85,7 @@ int nl_ds(Call *call) {
   if (ds.start < 0) LANG_HERE(L, bind_value, "nl.ds", "start", "negative", "a start is at least 0");
   if (__builtin_add_overflow(ds.start, ds.size, &stop))
     LANG_HERE(L, bind_value, "nl.ds", "size", "too large", "start + size must fit 63 bits");
-  push_ds(L, call->c, ds);
+  push_ds(L, ds);
   return 1;
 }
 
@@ -234,10 +230,7 @@ void nl_push_tile_size(lua_State *L, LangCtx *c) {
   lua_newtable(L);
   lua_pushlightuserdata(L, c);
   luaL_setfuncs(L, meta, 1);
-  lua_pushliteral(L, "nl.tile_size");
-  lua_setfield(L, -2, "__name");
-  lua_pushboolean(L, 0);
-  lua_setfield(L, -2, "__metatable");
+  lang_name_metatable(L, "nl.tile_size");
   lua_setmetatable(L, -2);
 }
 

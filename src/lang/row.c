@@ -3,6 +3,12 @@
 
 #include "classic.h"
 
+const LRow *lang_row_named(const LRow *rows, int n, const char *name) {
+  for (int i = 0; i < n; i++)
+    if (strcmp(rows[i].name, name) == 0) return &rows[i];
+  return NULL;
+}
+
 int lang_row_body(lua_State *L, LangCtx *c, const LRow *row) {
   Call call = {L, c, row, c->trace};
   c->row = row;

@@ -141,10 +141,7 @@ static void push_metatable(lua_State *L, LangCtx *c, int rank, const int64_t *di
   lua_pushcclosure(L, shape_unpack, 1);
   lua_pushcclosure(L, shape_index, 2);
   lua_setfield(L, -2, "__index");
-  lua_pushliteral(L, "NkiShape");
-  lua_setfield(L, -2, "__name");
-  lua_pushboolean(L, 0);
-  lua_setfield(L, -2, "__metatable");
+  lang_name_metatable(L, "NkiShape");
 }
 
 void lang_push_shape(lua_State *L, int rank, const int64_t *dim) {

@@ -61,10 +61,7 @@ static void token_metatable(lua_State *L, LangCtx *c) {
   lua_createtable(L, 0, 6);
   lua_pushlightuserdata(L, c);
   luaL_setfuncs(L, meta, 1);
-  lua_pushstring(L, LANG_TOKEN);
-  lua_setfield(L, -2, "__name");
-  lua_pushboolean(L, 0);
-  lua_setfield(L, -2, "__metatable");
+  lang_name_metatable(L, LANG_TOKEN);
   c->mt_token = lua_topointer(L, -1);
   lua_pushvalue(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, LANG_TOKEN);
@@ -97,6 +94,13 @@ static bool push_token(lua_State *L, LangCtx *c, const char *full, LToken **out)
   lua_remove(L, -2);
   *out = tok;
   return true;
+}
+
+void lang_name_metatable(lua_State *L, const char *name) {
+  lua_pushstring(L, name);
+  lua_setfield(L, -2, "__name");
+  lua_pushboolean(L, 0);
+  lua_setfield(L, -2, "__metatable");
 }
 
 LToken *lang_to_token(lua_State *L, int i) { return lang_token_at(L, i); }
@@ -204,10 +208,7 @@ void lang_strict(lua_State *L, const char *name) {
   lua_pushcclosure(L, strict_next, 1);
   lua_pushcclosure(L, strict_pairs, 1);
   lua_setfield(L, -2, "__pairs");
-  lua_pushstring(L, name);
-  lua_setfield(L, -2, "__name");
-  lua_pushboolean(L, 0);
-  lua_setfield(L, -2, "__metatable");
+  lang_name_metatable(L, name);
   lua_setmetatable(L, -2);
   lua_replace(L, contents);
 }

@@ -38,7 +38,8 @@ bool acc_bad(Sim *s, const IrTile *t, Text *where) {
   return false;
 }
 
-bool acc_out_of_bound(Sim *s, const IrTile *t, int64_t start) {
+/* Always false, s->d filled. */
+static bool out_of_bound(Sim *s, const IrTile *t, int64_t start) {
   Text where;
   text_init(&where, s->alloc);
   text_puts(&where, "it begins at index ");
@@ -97,7 +98,7 @@ bool acc_resolve(Sim *s, const IrTile *t, Acc *a) {
   int64_t off = t->offset;
   if (t->dyn) {
     int64_t v = s->idx[t->dyn];
-    if (v < 0 || v > t->dyn_max) return acc_out_of_bound(s, t, t->offset + v);
+    if (v < 0 || v > t->dyn_max) return out_of_bound(s, t, t->offset + v);
     off += v;
   }
   a->off = off;

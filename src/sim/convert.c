@@ -100,16 +100,3 @@ void cvt_pack(DType to, const float *src, int64_t n, void *dst) {
                                                 : isa->store[DT_float8_e5m2];
   store(src, 4 * n, dst);
 }
-
-float cvt_fp4_value(unsigned code) {
-  uint8_t two = (uint8_t)(code & 15u);
-  float x[2];
-  vm_isa_chosen()->load_fp4(&two, 2, x);
-  return x[0];
-}
-unsigned cvt_fp4_code(float x) {
-  float two[2] = {x, 0.0f};
-  uint8_t code;
-  vm_isa_chosen()->store_fp4(two, 2, &code);
-  return code & 15u;
-}

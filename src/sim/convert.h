@@ -21,7 +21,4 @@ void cvt_store_strided(DType to, const float *src, int64_t n, void *dst, int64_t
 /* Packed types: n containers, 4n numbers, element 0 in the lowest byte or nibble. */
 void cvt_unpack(DType from, const void *src, int64_t n, float *dst);
 void cvt_pack(DType to, const float *src, int64_t n, void *dst);
-/* One float4_e2m1fn code (0..15). */
-float cvt_fp4_value(unsigned code);
-unsigned cvt_fp4_code(float x);
 #endif

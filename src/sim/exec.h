@@ -178,7 +178,6 @@ int acc_lane(const Sim *s, const Acc *a);               /* partition of its firs
 bool acc_vec(Sim *s, const IrTile *t, int64_t *rows);   /* values of t->vec; rows has room for t->dim[0].count */
 /* The row of a tile with a vector offset; false when it is not inside the tensor. */
 bool acc_vec_row(const Acc *a, const IrBuf *buf, int64_t row, Acc *out);
-bool acc_out_of_bound(Sim *s, const IrTile *t, int64_t start);                  /* always false, s->d filled */
 bool acc_row_out_of_bound(Sim *s, const IrTile *t, int64_t row, int64_t index); /* the same, for one of acc_vec */
 
 /* The distinct runs of a tile, in elements of the buffer. */

@@ -36,7 +36,6 @@ const VmIsa *vm_isa_chosen(void) {
   atomic_store_explicit(&chosen, t, memory_order_release);
   return t;
 }
-const char *vm_isa(void) { return vm_isa_chosen()->name; }
 
 void vm_binary(VmOp op, const float *a, const float *b, float *dst, int64_t n) {
   assert(op < VM_binary_count);

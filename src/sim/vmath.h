@@ -45,10 +45,6 @@ typedef enum VmInt {
   VI_count
 } VmInt;
 
-/* "generic", "avx2" or "avx512": the best this CPU has, lowered by the environment variable NKILUA_ISA when that is
-   one of the three names. Chosen at the first use and kept. */
-const char *vm_isa(void);
-
 /* dst = a op b; dst = a op s; dst = s op b. max and min propagate NaN and order -0 below +0; comparisons and logic give
    1.0 or 0.0, NaN counts as true; abs_max and abs_min give b on a tie and NaN when either is NaN; power is within 1 ulp
    with IEEE special cases; mod has the divisor's sign, fmod the dividend's, both exact. */

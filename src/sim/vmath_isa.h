@@ -41,6 +41,8 @@ extern const VmIsa vm_generic;
 extern const VmIsa vm_avx2, vm_avx512;
 #endif
 
+/* The best that this CPU has, or the one that the environment variable NKILUA_ISA names ("generic", "avx2", "avx512")
+   if the CPU has it. Chosen at the first use and kept. */
 const VmIsa *vm_isa_chosen(void);
 /* The table of that name, NULL when this CPU cannot run it. */
 const VmIsa *vm_isa_named(const char *name);
