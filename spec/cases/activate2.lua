@@ -4,26 +4,17 @@ local nd = require "nki.ndarray"
 local case = require "spec.support.case"
 local sb, ps = case.sbuf, case.psum
 
-local function refused(options)
-  return function()
-    local all = {dst = sb {4, 8}, op = nl.copy, data = sb {4, 8}, imm0 = 2.0, imm1 = 1.0, op0 = nl.multiply,
-      op1 = nl.add}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.activate2(all)
-  end
-end
+local refused = case.calls(nisa.activate2, function()
+  return {dst = sb {4, 8}, op = nl.copy, data = sb {4, 8}, imm0 = 2.0, imm1 = 1.0, op0 = nl.multiply,
+    op1 = nl.add}
+end)
 
 local cmd = nisa.reduce_cmd
 local function act(options)
   return function(x, imm0, imm1)
     local all = {dst = sb(x.shape), op = nl.copy, data = x, imm0 = imm0 or 2.0, imm1 = imm1 or 1.0, op0 = nl.multiply,
       op1 = nl.add}
-    for key, value in pairs(options) do
-      all[key] = value
-    end
-    nisa.activate2(all)
+    nisa.activate2(case.with(all, options))
     return all.dst
   end
 end

@@ -4,15 +4,7 @@ local nd = require "nki.ndarray"
 local case = require "spec.support.case"
 local sb, ps = case.sbuf, case.psum
 
-local function refused(options)
-  return function()
-    local all = {dst = sb {4, 8}, op = nl.exp, data = sb {4, 8}}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.activation(all)
-  end
-end
+local refused = case.calls(nisa.activation, function() return {dst = sb {4, 8}, op = nl.exp, data = sb {4, 8}} end)
 
 local function act(op, dtype)
   return function(x, bias, scale)

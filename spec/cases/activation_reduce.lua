@@ -4,15 +4,9 @@ local nd = require "nki.ndarray"
 local case = require "spec.support.case"
 local sb, ps = case.sbuf, case.psum
 
-local function refused(options)
-  return function()
-    local all = {dst = sb {4, 8}, op = nl.exp, data = sb {4, 8}, reduce_op = nl.add, reduce_res = sb {4, 1}}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.activation_reduce(all)
-  end
-end
+local refused = case.calls(nisa.activation_reduce, function()
+  return {dst = sb {4, 8}, op = nl.exp, data = sb {4, 8}, reduce_op = nl.add, reduce_res = sb {4, 1}}
+end)
 
 return {
   accept = {

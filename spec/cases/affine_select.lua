@@ -8,24 +8,15 @@ local function select(options)
   return function(t)
     local all = {dst = sb(t.shape), pattern = {{-1, 4}}, channel_multiplier = 1, on_true_tile = t,
       on_false_value = -9.0}
-    for key, value in pairs(options) do
-      all[key] = value
-    end
-    nisa.affine_select(all)
+    nisa.affine_select(case.with(all, options))
     return all.dst
   end
 end
 
-local function refused(options)
-  return function()
-    local all = {dst = sb {4, 8}, pattern = {{-1, 8}}, channel_multiplier = 1, on_true_tile = sb {4, 8},
-      on_false_value = 0.0}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.affine_select(all)
-  end
-end
+local refused = case.calls(nisa.affine_select, function()
+  return {dst = sb {4, 8}, pattern = {{-1, 8}}, channel_multiplier = 1, on_true_tile = sb {4, 8},
+    on_false_value = 0.0}
+end)
 
 local x = nd.array {{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}}
 return {

@@ -5,15 +5,9 @@ local case = require "spec.support.case"
 local sb, ps, hbm = case.sbuf, case.psum, case.hbm
 
 local function rows(n) return nl.ndarray({n, 1}, nl.int32) end
-local function refused(options)
-  return function()
-    local all = {dst = sb {4, 8}, srcs = {hbm {4, 8}, sb {4, 8}}, reduce_op = nl.add}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.dma_compute(all)
-  end
-end
+local refused = case.calls(nisa.dma_compute, function()
+  return {dst = sb {4, 8}, srcs = {hbm {4, 8}, sb {4, 8}}, reduce_op = nl.add}
+end)
 
 -- table[index] += add, in a copy of table; returns it.
 local function scattered(options)

@@ -6,15 +6,7 @@ local case = require "spec.support.case"
 local gen = require "spec.support.generators"
 local sb, ps = case.sbuf, case.psum
 
-local function refused(options)
-  return function()
-    local all = {dst = sb {4, 8}, data = sb {4, 8}, prob = 0.5}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.dropout(all)
-  end
-end
+local refused = case.calls(nisa.dropout, function() return {dst = sb {4, 8}, data = sb {4, 8}, prob = 0.5} end)
 
 local function dropped(x, prob)
   local out = sb(x.shape, x.dtype)

@@ -4,15 +4,7 @@ local nd = require "nki.ndarray"
 local case = require "spec.support.case"
 local sb, ps = case.sbuf, case.psum
 
-local function refused(options)
-  return function()
-    local all = {dst = sb {4, 8}, src = sb {4, 8}}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.exponential(all)
-  end
-end
+local refused = case.calls(nisa.exponential, function() return {dst = sb {4, 8}, src = sb {4, 8}} end)
 
 local cmd = nisa.reduce_cmd
 local near = {{math.exp(-2), math.exp(-1), 1}, {math.exp(-1), 1, math.exp(-3)}}

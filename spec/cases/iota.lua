@@ -16,10 +16,7 @@ end
 local function refused(pattern, shape, options)
   return function()
     local all = {dst = sb(shape or {4, 8}, nl.int32), pattern = pattern}
-    for key, value in pairs(options or {}) do
-      all[key] = value
-    end
-    nisa.iota(all)
+    nisa.iota(case.with(all, options))
   end
 end
 

@@ -4,15 +4,9 @@ local nd = require "nki.ndarray"
 local case = require "spec.support.case"
 local sb = case.sbuf
 
-local function refused(options)
-  return function()
-    local all = {dst = sb {16, 32}, src_buffer = sb {16, 64}, index = sb({16, 2}, nl.uint16)}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.local_gather(all)
-  end
-end
+local refused = case.calls(nisa.local_gather, function()
+  return {dst = sb {16, 32}, src_buffer = sb {16, 64}, index = sb({16, 2}, nl.uint16)}
+end)
 
 -- Partition p of src is 1000 p + 0, 1 ...; index holds f(partition in its core, column, core).
 local function source(parts, n)

@@ -5,15 +5,9 @@ local case = require "spec.support.case"
 local gen = require "spec.support.generators"
 local sb, ps = case.sbuf, case.psum
 
-local function refused(options)
-  return function()
-    local all = {dst = sb({4, 8}, nl.uint32), data = sb {4, 16}, vals = sb {4, 8}}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.nc_find_index8(all)
-  end
-end
+local refused = case.calls(nisa.nc_find_index8, function()
+  return {dst = sb({4, 8}, nl.uint32), data = sb {4, 16}, vals = sb {4, 8}}
+end)
 
 local function found(dtype)
   return function(x, v)

@@ -4,15 +4,9 @@ local nd = require "nki.ndarray"
 local case = require "spec.support.case"
 local sb, ps = case.sbuf, case.psum
 
-local function refused(options)
-  return function()
-    local all = {dst = sb {4, 16}, data = sb {4, 16}, vals = sb {4, 8}, imm = 0.0}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.nc_match_replace8(all)
-  end
-end
+local refused = case.calls(nisa.nc_match_replace8, function()
+  return {dst = sb {4, 16}, data = sb {4, 16}, vals = sb {4, 8}, imm = 0.0}
+end)
 
 local function replaced(imm, dtype)
   return function(x, v)

@@ -8,20 +8,14 @@ local function product(shape, options)
   return function(stationary, moving)
     local out = ps(shape)
     local all = {dst = out, stationary = stationary, moving = moving}
-    for key, value in pairs(options or {}) do
-      all[key] = value
-    end
-    nisa.nc_matmul(all)
+    nisa.nc_matmul(case.with(all, options))
     return out
   end
 end
 
 local function matmul(dst, stationary, moving, options)
   local all = {dst = dst, stationary = stationary, moving = moving}
-  for key, value in pairs(options or {}) do
-    all[key] = value
-  end
-  nisa.nc_matmul(all)
+  nisa.nc_matmul(case.with(all, options))
 end
 
 -- Small integers, so that every sum is exact: K = 3, M = 2, N = 4.

@@ -4,15 +4,9 @@ local nd = require "nki.ndarray"
 local case = require "spec.support.case"
 local sb = case.sbuf
 
-local function refused(options)
-  return function()
-    local all = {dst = sb({32, 9}, nl.int32), src = sb {32, 8}}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.nonzero_with_count(all)
-  end
-end
+local refused = case.calls(nisa.nonzero_with_count, function()
+  return {dst = sb({32, 9}, nl.int32), src = sb {32, 8}}
+end)
 
 -- 32 partitions of which 0 and 16 count; the others hold 7.
 local function spread(first, second, dtype)
@@ -29,9 +23,7 @@ end
 local function compacted(options)
   return function(x)
     local all = {dst = sb({32, x.shape[1] + 1}, nl.int32), src = x}
-    for key, value in pairs(options) do
-      all[key] = value
-    end
+    case.with(all, options)
     nisa.memset(all.dst, 7)
     nisa.nonzero_with_count(all)
     return all.dst

@@ -6,16 +6,10 @@ local gen = require "spec.support.generators"
 local mx = require "spec.support.mx"
 local sb, ps = case.sbuf, case.psum
 
-local function refused(options)
-  return function()
-    local all = {dst = sb({64, 2}, nl.float8_e4m3fn_x4), src = sb({64, 8}, nl.bfloat16),
-      dst_scale = sb({64, 2}, nl.float8_e8m0fnu)}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.quantize_mx(all)
-  end
-end
+local refused = case.calls(nisa.quantize_mx, function()
+  return {dst = sb({64, 2}, nl.float8_e4m3fn_x4), src = sb({64, 8}, nl.bfloat16),
+    dst_scale = sb({64, 2}, nl.float8_e8m0fnu)}
+end)
 
 -- Small integers times a power of two of each group; one group is all zeros.
 local function value(p, i)

@@ -6,26 +6,16 @@ local sb, ps = case.sbuf, case.psum
 
 local MIN = -0x1.fffffep127
 
-local function refused(options)
-  return function()
-    local all = {dst = sb {4, 8}, on_true_tile = sb {4, 8}, comp_op0 = nl.greater_equal, comp_op1 = nl.less,
-      bound0 = sb {4, 1}, bound1 = sb {4, 1}}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.range_select(all)
-  end
-end
+local refused = case.calls(nisa.range_select, function()
+  return {dst = sb {4, 8}, on_true_tile = sb {4, 8}, comp_op0 = nl.greater_equal, comp_op1 = nl.less,
+    bound0 = sb {4, 1}, bound1 = sb {4, 1}}
+end)
 
 local function select(options)
   return function(t, low, high)
     local all = {dst = sb(t.shape), on_true_tile = t, comp_op0 = nl.greater_equal, comp_op1 = nl.less, bound0 = low,
-      bound1 = high,
-                 reduce_res = sb {t.shape[0], 1}}
-    for key, value in pairs(options) do
-      all[key] = value
-    end
-    nisa.range_select(all)
+      bound1 = high, reduce_res = sb {t.shape[0], 1}}
+    nisa.range_select(case.with(all, options))
     return all.dst, all.reduce_res
   end
 end

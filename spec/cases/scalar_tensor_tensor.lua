@@ -8,23 +8,14 @@ local function stt(options)
   return function(data, operand1, operand0)
     local all = {dst = sb(data.shape), data = data, operand0 = operand0, operand1 = operand1, op0 = nl.subtract,
       op1 = nl.subtract}
-    for key, value in pairs(options) do
-      all[key] = value
-    end
-    nisa.scalar_tensor_tensor(all)
+    nisa.scalar_tensor_tensor(case.with(all, options))
     return all.dst
   end
 end
 
-local function refused(options)
-  return function()
-    local all = {dst = sb {4, 8}, data = sb {4, 8}, op0 = nl.add, operand0 = 1.0, op1 = nl.add, operand1 = sb {4, 8}}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.scalar_tensor_tensor(all)
-  end
-end
+local refused = case.calls(nisa.scalar_tensor_tensor, function()
+  return {dst = sb {4, 8}, data = sb {4, 8}, op0 = nl.add, operand0 = 1.0, op1 = nl.add, operand1 = sb {4, 8}}
+end)
 
 local x, y = nd.array {{1, 2, 3}, {4, 5, 6}}, nd.array {{10, 20, 30}, {40, 50, 60}}
 return {

@@ -4,25 +4,16 @@ local nd = require "nki.ndarray"
 local case = require "spec.support.case"
 local sb, ps = case.sbuf, case.psum
 
-local function refused(options)
-  return function()
-    local all = {dst = sb {4, 8}, predicate = sb({4, 8}, nl.uint8), on_true = sb {4, 8}, on_false = 0.0}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.select_reduce(all)
-  end
-end
+local refused = case.calls(nisa.select_reduce, function()
+  return {dst = sb {4, 8}, predicate = sb({4, 8}, nl.uint8), on_true = sb {4, 8}, on_false = 0.0}
+end)
 
 local function select(options)
   return function(pred, x, extra)
     local out, most = sb(x.shape), sb {x.shape[0], 1}
     local all = {dst = out, predicate = pred, on_true = x, on_false = extra or -1.0, reduce_res = most,
                  reduce_cmd = nisa.reduce_cmd.reset_reduce}
-    for key, value in pairs(options) do
-      all[key] = value
-    end
-    nisa.select_reduce(all)
+    nisa.select_reduce(case.with(all, options))
     return out, most
   end
 end

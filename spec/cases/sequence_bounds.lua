@@ -4,15 +4,7 @@ local nd = require "nki.ndarray"
 local case = require "spec.support.case"
 local sb = case.sbuf
 
-local function refused(options)
-  return function()
-    local all = {dst = sb {1, 2, 9}, segment_ids = sb {1, 9}}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.sequence_bounds(all)
-  end
-end
+local refused = case.calls(nisa.sequence_bounds, function() return {dst = sb {1, 2, 9}, segment_ids = sb {1, 9}} end)
 
 local function bounds(dtype)
   return function(ids)

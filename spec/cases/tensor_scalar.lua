@@ -7,24 +7,15 @@ local sb, ps = case.sbuf, case.psum
 local function scalar(options, dtype)
   return function(data, operand0, operand1)
     local all = {dst = sb(data.shape, dtype), data = data, operand0 = operand0, operand1 = operand1}
-    for key, value in pairs(options) do
-      all[key] = value
-    end
-    nisa.tensor_scalar(all)
+    nisa.tensor_scalar(case.with(all, options))
     return all.dst
   end
 end
 
 -- op0 alone, with an operand: what is refused about the operands.
-local function refused(options)
-  return function()
-    local all = {dst = sb {4, 8}, data = sb {4, 8}, op0 = nl.add, operand0 = 1.0}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.tensor_scalar(all)
-  end
-end
+local refused = case.calls(nisa.tensor_scalar, function()
+  return {dst = sb {4, 8}, data = sb {4, 8}, op0 = nl.add, operand0 = 1.0}
+end)
 
 local x = nd.array {{1, 2, 3}, {4, 5, 6}}
 local ints = nd.array({{1, 0x0F, 0xF0}}, "uint8")

@@ -4,23 +4,14 @@ local nd = require "nki.ndarray"
 local case = require "spec.support.case"
 local sb, ps = case.sbuf, case.psum
 
-local function refused(options)
-  return function()
-    local all = {dst = sb {4, 8}, src = sb {4, 8}, op0 = nl.add, op1 = nl.add, imm0 = 1.0}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.tensor_scalar_cumulative(all)
-  end
-end
+local refused = case.calls(nisa.tensor_scalar_cumulative, function()
+  return {dst = sb {4, 8}, src = sb {4, 8}, op0 = nl.add, op1 = nl.add, imm0 = 1.0}
+end)
 
 local function running(options, dtype)
   return function(x, imm0, imm1)
     local all = {dst = sb(x.shape, dtype), src = x, op0 = nl.add, op1 = nl.add, imm0 = imm0 or 0.0, imm1 = imm1}
-    for key, value in pairs(options) do
-      all[key] = value
-    end
-    nisa.tensor_scalar_cumulative(all)
+    nisa.tensor_scalar_cumulative(case.with(all, options))
     return all.dst
   end
 end

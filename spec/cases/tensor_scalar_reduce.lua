@@ -4,25 +4,16 @@ local nd = require "nki.ndarray"
 local case = require "spec.support.case"
 local sb, ps = case.sbuf, case.psum
 
-local function refused(options)
-  return function()
-    local all = {dst = sb {4, 8}, data = sb {4, 8}, op0 = nl.add, operand0 = 1.0, reduce_op = nl.add}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.tensor_scalar_reduce(all)
-  end
-end
+local refused = case.calls(nisa.tensor_scalar_reduce, function()
+  return {dst = sb {4, 8}, data = sb {4, 8}, op0 = nl.add, operand0 = 1.0, reduce_op = nl.add}
+end)
 
 local function reduced(options, dtype)
   return function(x, operand0, init)
     local out, res = sb(x.shape, dtype), sb {x.shape[0], 1}
     local all = {dst = out, data = x, op0 = nl.add, operand0 = operand0 or 1.0, reduce_op = nl.add, reduce_res = res,
                  reduce_init = init}
-    for key, value in pairs(options) do
-      all[key] = value
-    end
-    nisa.tensor_scalar_reduce(all)
+    nisa.tensor_scalar_reduce(case.with(all, options))
     return out, res
   end
 end

@@ -8,23 +8,14 @@ local function scan(options, dtype)
   return function(data0, data1, initial)
     local all = {dst = sb(data0.shape, dtype), data0 = data0, data1 = data1, initial = initial or 1.0,
       op0 = nl.multiply, op1 = nl.add}
-    for key, value in pairs(options or {}) do
-      all[key] = value
-    end
-    nisa.tensor_tensor_scan(all)
+    nisa.tensor_tensor_scan(case.with(all, options))
     return all.dst
   end
 end
 
-local function refused(options)
-  return function()
-    local all = {dst = sb {4, 8}, data0 = sb {4, 8}, data1 = sb {4, 8}, initial = 0.0, op0 = nl.multiply, op1 = nl.add}
-    for key, value in pairs(options()) do
-      all[key] = value
-    end
-    nisa.tensor_tensor_scan(all)
-  end
-end
+local refused = case.calls(nisa.tensor_tensor_scan, function()
+  return {dst = sb {4, 8}, data0 = sb {4, 8}, data1 = sb {4, 8}, initial = 0.0, op0 = nl.multiply, op1 = nl.add}
+end)
 
 local a, b = nd.array {{2, 3, 4}, {1, 0, 5}}, nd.array {{10, 20, 30}, {1, 2, 3}}
 return {

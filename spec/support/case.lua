@@ -39,19 +39,24 @@ end
 function case.sbuf(shape, dtype) return nl.ndarray(shape, dtype or nl.float32) end
 function case.psum(shape, dtype) return nl.ndarray(shape, dtype or nl.float32, {buffer = nl.psum}) end
 function case.shared(shape, dtype) return nl.ndarray(shape, dtype or nl.float32, {buffer = nl.shared_hbm}) end
+function case.hbm(shape, dtype) return nl.ndarray(shape, dtype or nl.float32, {buffer = nl.private_hbm}) end
+
+-- all, changed by what options (nil: nothing) says of some of its keys.
+function case.with(all, options)
+  for key, value in pairs(options or {}) do
+    all[key] = value
+  end
+  return all
+end
+
 -- calls(f, all)(options): a function that calls f with the table that all() returns, changed by that of options().
 function case.calls(f, all)
   return function(options)
     return function()
-      local args = all()
-      for key, value in pairs(options and options() or {}) do
-        args[key] = value
-      end
-      f(args)
+      f(case.with(all(), options and options()))
     end
   end
 end
-function case.hbm(shape, dtype) return nl.ndarray(shape, dtype or nl.float32, {buffer = nl.private_hbm}) end
 
 -- A kernel needs an output that is written.
 local function token_output()
