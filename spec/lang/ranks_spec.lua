@@ -170,9 +170,8 @@ describe("ranks that do not meet", function()
         times(rank, function() sum(x, out) end)
       end)(one)
     end)
-    local here = "ranks_spec.lua:%d+"
-    local text = "^rank 1 waits for ever at ncc.all_reduce %%(%s%%): rank 0 has ended %%(%s%%)$"
-    text = text:format(here, here)
+    local text = "^rank 1 waits for ever at ncc.all_reduce %(ranks_spec.lua:%d+%): " ..
+      "rank 0 has ended %([%w./]*support/ranks.lua:%d+%)$" -- the loop is there
     assert.truthy(e.message:find(text), e.message)
   end)
 
