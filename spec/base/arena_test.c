@@ -136,6 +136,31 @@ static void printf_formats_short_and_long_texts(void **state) {
   arena_free(&a);
 }
 
+static void chunks_with_huge_pages_keep_every_block_and_rewind(void **state) {
+  (void)state;
+  enum { COUNT = 20000, ROOM = 1000 };
+  static char *block[COUNT];
+  Ration r = {.left = -1};
+  Arena a;
+  arena_init(&a, ration_alloc(&r));
+  ArenaMark m = {0};
+  for (int i = 0; i < COUNT; i++) {
+    if (i == COUNT / 2) m = arena_mark(&a);
+    block[i] = arena_alloc(&a, ROOM);
+    assert_non_null(block[i]);
+    memset(block[i], i % 251, ROOM);
+  }
+  assert_true(a.used >= (size_t)COUNT * ROOM && r.live < 2 * (size_t)COUNT * ROOM);
+  arena_rewind(&a, m);
+  for (int i = 0; i < COUNT / 2; i++)
+    for (int k = 0; k < ROOM; k++) assert_int_equal(block[i][k], i % 251);
+  char *again = arena_alloc(&a, ROOM);
+  for (int k = 0; k < ROOM; k++) assert_int_equal(again[k], 0);
+  arena_free(&a);
+  assert_int_equal(r.live, 0);
+  assert_false(r.wrong);
+}
+
 static void grow_keeps_what_was_pushed(void **state) {
   (void)state;
   Arena a;
@@ -183,6 +208,7 @@ int main(void) {
       cmocka_unit_test(failure_is_sticky),
       cmocka_unit_test(sizes_that_overflow_are_out_of_memory),
       cmocka_unit_test(printf_formats_short_and_long_texts),
+      cmocka_unit_test(chunks_with_huge_pages_keep_every_block_and_rewind),
       cmocka_unit_test(grow_keeps_what_was_pushed),
       cmocka_unit_test(grow_refuses_a_full_counter),
       cmocka_unit_test(standard_allocator_follows_the_contract),

@@ -46,6 +46,7 @@ describe("nkilua as lua", function()
     same {"-E", "-e", "print(package.path)", env = "LUA_PATH=/nowhere/?.lua"}
     same {"-e", "print(package.path)", env = "LUA_PATH='/nowhere/?.lua;;'"}
     same {"-e", "print(...)", "-e", "print(#arg, arg[1])"}
+    same {"-e", "print(collectgarbage 'incremental')"}
     same {"-e", "print(string.format('%q', 1/3), 10 // 3, 2^53 | 0)"}
     same {"-", "a", "b", stdin = "print(#arg, arg[0], arg[1], ...)"}
     same {stdin = "print(#arg, ...)"}

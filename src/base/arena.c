@@ -41,29 +41,38 @@ void arena_free(Arena *a) {
   arena_init(a, a->alloc);
 }
 
-/* Long traces spend more on first touches of 4 KiB pages than on what they write there. Only advice, and only for the
-   whole huge pages of a chunk, whoever allocated it. */
-static void advise(ArenaChunk *c) {
-  if (c->size < 2 * HUGE_PAGE) return;
-  uintptr_t first = ((uintptr_t)c + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
-  size_t whole = ((uintptr_t)c + c->size - first) & ~(size_t)(HUGE_PAGE - 1);
-  if (whole) madvise((void *)first, whole, MADV_HUGEPAGE);
+/* Where the first whole huge page of a chunk begins; NULL when it has none. Long traces spend more on first touches of
+   4 KiB pages than on what they write there. Only advice, whoever allocated the chunk. */
+static char *huge_pages(ArenaChunk *c) {
+  uintptr_t begin = (uintptr_t)c, end = begin + c->size;
+  uintptr_t first = (begin + HEADER + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+  if (end < first + HUGE_PAGE) return NULL;
+  madvise((void *)first, (end - first) & ~(uintptr_t)(HUGE_PAGE - 1), MADV_HUGEPAGE);
+  return (char *)c + (first - begin);
+}
+
+/* Chunks double, but for one leap to where a huge page fits. */
+static size_t next_size(const Arena *a) {
+  if (!a->chunk) return FIRST_CHUNK;
+  size_t size = a->chunk->size * 2;
+  if (size > MAX_CHUNK) return MAX_CHUNK;
+  return size > LARGE && size < 2 * HUGE_PAGE ? 2 * HUGE_PAGE : size;
 }
 
 static bool add_chunk(Arena *a, size_t room) {
-  size_t size = a->chunk ? a->chunk->size * 2 : FIRST_CHUNK;
-  if (size > MAX_CHUNK) size = MAX_CHUNK;
+  size_t size = next_size(a);
   /* A few large texts in a row would leave most of ever larger chunks empty. */
-  if (size < room + HEADER || (room > LARGE && room > size / 2)) size = room + HEADER;
+  bool own = size < room + HEADER || (room > LARGE && room > size / 2);
+  if (own) size = room + HEADER;
   ArenaChunk *c = alloc_new(&a->alloc, size);
   if (!c) return false;
   c->older = a->chunk;
   c->size = size;
-  advise(c);
   a->chunk = c;
-  a->cur = (char *)c + HEADER;
+  char *huge = huge_pages(c);
+  a->cur = huge && !own ? huge : (char *)c + HEADER; /* what lies before the huge pages is never touched */
   a->end = (char *)c + size;
-  POISON(a->cur, size - HEADER);
+  POISON(a->cur, (size_t)(a->end - a->cur));
   return true;
 }
 

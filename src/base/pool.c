@@ -21,11 +21,10 @@ void *pool_more(Pool *p, size_t nsize) {
 
 void *pool_resize(Pool *p, void *block, size_t osize, size_t nsize) {
   const Alloc *base = &p->arena.alloc;
-  if (!block && !nsize) return NULL; /* Lua asks for nothing often */
-  bool was_small = block && pool_small(osize);
+  bool was_small = pool_small(osize);
   if (!was_small && !pool_small(nsize)) return base->fn(base->ud, block, osize, nsize);
   if (was_small && pool_small(nsize) && pool_list(osize) == pool_list(nsize)) return block;
-  void *moved = pool_small(nsize) ? pool_realloc(p, NULL, 0, nsize) : alloc_new(base, nsize);
+  void *moved = pool_realloc(p, NULL, 0, nsize);
   if (!moved) return NULL;
   memcpy(moved, block, osize < nsize ? osize : nsize);
   pool_realloc(p, block, osize, 0);

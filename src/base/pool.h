@@ -26,22 +26,22 @@ static inline bool pool_small(size_t n) { return n - 1 < POOL_MOST; }
 #endif
 static inline size_t pool_list(size_t n) { return (n + POOL_STEP - 1) / POOL_STEP; }
 void *pool_more(Pool *p, size_t nsize);                              /* a small block when its list is empty */
-void *pool_resize(Pool *p, void *block, size_t osize, size_t nsize); /* everything that is not quick */
+void *pool_resize(Pool *p, void *block, size_t osize, size_t nsize); /* of a block that is there */
 
 /* As Alloc.fn: 16-byte aligned; NULL when memory is out, then the old block stays. */
 static inline void *pool_realloc(Pool *p, void *block, size_t osize, size_t nsize) {
   PoolBlock *b = block;
-  if (!block && pool_small(nsize)) {
+  if (!block) {
+    if (!nsize) return NULL; /* Lua asks for nothing often */
+    if (!pool_small(nsize)) return alloc_new(&p->arena.alloc, nsize);
     b = p->free[pool_list(nsize)];
     if (!b) return pool_more(p, nsize);
     p->free[pool_list(nsize)] = b->next;
     return b;
   }
-  if (block && nsize == 0 && pool_small(osize)) {
-    b->next = p->free[pool_list(osize)];
-    p->free[pool_list(osize)] = b;
-    return NULL;
-  }
-  return pool_resize(p, block, osize, nsize);
+  if (nsize || !pool_small(osize)) return pool_resize(p, block, osize, nsize);
+  b->next = p->free[pool_list(osize)];
+  p->free[pool_list(osize)] = b;
+  return NULL;
 }
 #endif

@@ -1,4 +1,5 @@
 /* main.c -- room cli: the program. The first word decides: a command, or what lua would do. */
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +51,15 @@ static int dispatch(int argc, char **argv) {
   return status < 0 ? EXIT_OK : status; /* -1: --help was all that was wanted */
 }
 
+/* A program that traces and simulates again and again touches the same memory again, instead of giving it back and
+   asking for it anew: that costs more than what is done there. The values are those glibc itself ends at. */
+static void keep_memory(void) {
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+}
+
 int main(int argc, char **argv) {
+  keep_memory();
   int status = dispatch(argc, argv);
   if (fflush(stdout) != 0 || ferror(stdout)) {
     message("cannot write to standard output");

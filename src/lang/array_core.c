@@ -35,12 +35,7 @@ static LArray *push_empty(lua_State *L, DType dtype, int rank, const int64_t *sh
   return a;
 }
 
-static void tell_collector(lua_State *L, size_t bytes) {
-  int kib = bytes / 1024 < INT32_MAX / 2 ? (int)(bytes / 1024) : INT32_MAX / 2;
-  if (kib > 0 && lua_gc(L, LUA_GCISRUNNING)) lua_gc(L, LUA_GCSTEP, kib);
-}
-
-/* The bytes lie outside the userdata, so that a:free() gives them back at once; the collector is told of them. They
+/* The bytes lie outside the userdata, so that a:free() gives them back at once. They
    come from the state's allocator, so that a limit on it holds for them too. */
 LArray *lang_push_array(lua_State *L, DType dtype, int rank, const int64_t *shape) {
   LArray *a = push_empty(L, dtype, rank, shape);
@@ -54,7 +49,7 @@ LArray *lang_push_array(lua_State *L, DType dtype, int rank, const int64_t *shap
   a->block_size = size;
   a->data = (void *)(((uintptr_t)a->block + DATA_ALIGN - 1) & ~(uintptr_t)(DATA_ALIGN - 1));
   memset(a->data, 0, a->nbytes);
-  tell_collector(L, size);
+  lang_extern_take(L, lang_ctx(L), size);
   return a;
 }
 
@@ -63,13 +58,16 @@ void array_push_tensor(lua_State *L, SimTensor *t) {
   a->block = a->data = t->data;
   a->block_size = a->nbytes + 1;
   t->data = NULL;
-  tell_collector(L, a->block_size);
+  lang_extern_take(L, lang_ctx(L), a->block_size);
 }
 
 void array_drop(lua_State *L, LArray *a) {
   void *ud, *data = a->data, *block = a->block;
   a->data = a->block = NULL;
-  if (block) lua_getallocf(L, &ud)(ud, block, a->block_size, 0);
+  if (block) {
+    lua_getallocf(L, &ud)(ud, block, a->block_size, 0);
+    lang_extern_give(lang_ctx(L), a->block_size);
+  }
   if (a->release && data) a->release(a->release_ud, data);
   a->release = NULL;
 }

@@ -10,6 +10,7 @@ static const char
 
 typedef struct LArtifact {
   const Artifact *a;
+  size_t bytes; /* lang_extern_take */
 } LArtifact;
 
 const Artifact *lang_to_artifact(lua_State *L, int i) {
@@ -25,11 +26,12 @@ void lang_push_artifact(lua_State *L, const Artifact *a) {
   if (lua_rawgetp(L, -1, a) == LUA_TNIL) {
     lua_pop(L, 1);
     LArtifact *u = lua_newuserdatauv(L, sizeof *u, 0);
-    u->a = NULL;
+    *u = (LArtifact){0};
     luaL_setmetatable(L, LANG_ARTIFACT);
     u->a = artifact_retain(a);
     lua_pushvalue(L, -1);
     lua_rawsetp(L, -3, a);
+    lang_extern_take(L, c, u->bytes = a->arena.used + a->module->arena.used);
   }
   lua_remove(L, -2);
 }
@@ -279,7 +281,8 @@ static int l_simulate(lua_State *L) {
 static int l_gc(lua_State *L) {
   LArtifact *u = lua_touserdata(L, 1);
   artifact_release(u->a);
-  u->a = NULL;
+  lang_extern_give(lang_ctx(L), u->bytes);
+  *u = (LArtifact){0};
   return 0;
 }
 

@@ -8,6 +8,11 @@
 
 /* ---- memory -------------------------------------------------------------------------------------------------- */
 
+/* An interrupt that looks at the call frames takes some nanoseconds; nothing is freed meanwhile. */
+static inline void await_interrupt(HostMem *m) {
+  while (atomic_load_explicit(&m->arming, memory_order_acquire)) continue;
+}
+
 static void *host_realloc(void *ud, void *p, size_t osize, size_t nsize) {
   HostMem *m = ud;
   if (!p) osize = 0; /* then it says what is being made */
@@ -15,10 +20,17 @@ static void *host_realloc(void *ud, void *p, size_t osize, size_t nsize) {
     m->refused = true;
     return NULL;
   }
-  while (p && atomic_load(&m->arming)) continue; /* an interrupt is looking at the frames, for some nanoseconds */
-  void *q = m->pooled ? pool_realloc(&m->pool, p, osize, nsize) : m->base.fn(m->base.ud, p, osize, nsize);
+  if (p) await_interrupt(m);
+  void *q = m->base.fn(m->base.ud, p, osize, nsize);
   if (q || nsize == 0) m->used += nsize - osize;
   return q;
+}
+
+/* The same over the pool, which has no limit. */
+static void *host_pool_realloc(void *ud, void *p, size_t osize, size_t nsize) {
+  HostMem *m = ud;
+  if (p) await_interrupt(m);
+  return pool_realloc(&m->pool, p, osize, nsize);
 }
 
 /* ---- errors -------------------------------------------------------------------------------------------------- */
@@ -235,6 +247,7 @@ static int open_body(lua_State *L) {
     lua_setglobal(L, "print");
   }
   host_open_coroutines(L, h);
+  lua_gc(L, LUA_GCGEN, 0, 0); /* as in lua itself */
   return 0;
 }
 
@@ -248,7 +261,8 @@ static int open_handler(lua_State *L) {
 }
 
 static bool open_state(Host *h, const HostSpec *spec, Diag *d) {
-  h->L = lua_newstate(host_realloc, &h->mem);
+  bool pooled = spec->alloc.fn == alloc_std.fn && !spec->memory_limit;
+  h->L = lua_newstate(pooled ? host_pool_realloc : host_realloc, &h->mem);
   if (!h->L) return DIAG0(d, nomem);
   atomic_store(&h->running, h->L);
   lua_setwarnf(h->L, lua_warn, h);
@@ -272,7 +286,6 @@ Host *host_open(const HostSpec *spec, Diag *d) {
   if (!h) return DIAG0(d, nomem), NULL;
   memset(h, 0, sizeof *h);
   h->mem.base = spec->alloc;
-  h->mem.pooled = spec->alloc.fn == alloc_std.fn && !spec->memory_limit;
   pool_init(&h->mem.pool, spec->alloc);
   h->mem.limit = spec->memory_limit ? spec->memory_limit : UINT64_MAX;
   h->result = LUA_NOREF;

@@ -9,7 +9,6 @@ typedef struct HostMem {
   Alloc base;
   Pool pool; /* Lua's small blocks, unless the allocator is the embedder's own, who then sees each, or memory has a
                 limit: a pool keeps what is freed for blocks of that size and may hold many times what Lua has */
-  bool pooled;
   uint64_t limit, used;
   bool refused;      /* the limit, not the system, said no */
   atomic_int arming; /* host_interrupt looks at call frames: nothing is freed meanwhile */

@@ -54,7 +54,8 @@ typedef struct LangCtx {
   const Artifact *held; /* between making it and pushing its userdata: an error in between would lose it */
   const char *outside;  /* what the running body read that no key holds (a file): its artifact is not stored */
   bool partial;         /* some tile of a classic kernel is written in a box only (classic.h) */
-  bool host_known;      /* what the machine itself says the target is; read when first needed */
+  size_t extern_bytes, extern_limit; /* extern.c */
+  bool host_known;                   /* what the machine itself says the target is; read when first needed */
   bool host_fallback;
   Target host_target;
 } LangCtx;
@@ -133,6 +134,9 @@ void lang_session_push(lua_State *L);
 void lang_session_set(lua_State *L, LangCtx *c, int i);
 void lang_push_shape(lua_State *L, int rank, const int64_t *dim);
 LArray *lang_push_array(lua_State *L, DType dtype, int rank, const int64_t *shape); /* zeroed bytes */
+/* A userdata that was just pushed holds, or no longer holds, so many bytes outside Lua's heap. Taking may collect. */
+void lang_extern_take(lua_State *L, LangCtx *c, size_t bytes);
+void lang_extern_give(LangCtx *c, size_t bytes);
 /* Shape, list, or Shape proxy at i -> dims; raises naming what. */
 int lang_check_shape(lua_State *L, int i, const char *func, const char *what, int64_t dim[IR_MAX_RANK]);
 DType lang_check_dtype(lua_State *L, int i, const char *func, const char *what);

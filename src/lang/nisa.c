@@ -13,7 +13,9 @@ enum { MAX_PARAMS = 24, MAX_LIST = 64, MAX_PAIRS = 4096 };
 /* One row as a Lua function: upvalue 2 of its closure. Lua makes one object of equal short strings, so a parameter's
    name is known by its address; user value 1 keeps those objects alive. */
 typedef struct Callee {
+  LangCtx *c;
   const OpInfo *op;
+  int npublic; /* parameters that a call may name */
   bool strict; /* a call that does not fit is an error; else it is tried as a classic one */
   const void *key[MAX_PARAMS];
   uint8_t order[MAX_PARAMS]; /* parameter of the k-th keyword of the last call: calls mostly look alike */
@@ -289,18 +291,23 @@ static void label_value(Binding *b, int i) {
 
 /* ---- the call */
 
-/* The parameter that the key at -2 names, the nth of this call; -1 when none. */
-static int keyword_param(Binding *b, int nth) {
-  const void *key = lua_topointer(b->L, -2);
+/* The parameter that has this key, the nth of this call; -1 when none has. */
+static int find_param(const Binding *b, int nth, const void *key) {
   Callee *callee = b->callee;
-  int k = nth < b->op->nparams ? callee->order[nth] : 0;
-  if (callee->key[k] == key) return k;
-  for (k = 0; k < b->op->nparams; k++) {
+  for (int k = 0; k < b->op->nparams; k++) {
     if (callee->key[k] != key) continue;
     if (nth < b->op->nparams) callee->order[nth] = (uint8_t)k;
     return k;
   }
   return -1;
+}
+
+/* The same of the key at -2. */
+static inline int keyword_param(const Binding *b, int nth) {
+  const Callee *callee = b->callee;
+  const void *key = lua_topointer(b->L, -2);
+  int k = nth < b->op->nparams ? callee->order[nth] : 0;
+  return callee->key[k] == key ? k : find_param(b, nth, key);
 }
 
 static void keyword(Binding *b, int nth) { /* key at -2, value at -1 */
@@ -336,17 +343,27 @@ static bool takes_list(const OpInfo *op, int k) {
   return kind == K_ints || kind == K_int_or_ints || (kind >= K_pairs && kind <= K_channels);
 }
 
-static bool is_keywords(Binding *b, int top) {
-  bool list = takes_list(b->op, top - 1);
-  if (!list && lua_rawlen(b->L, top) == 0 && !lua_getmetatable(b->L, top)) return true; /* nearly every call */
-  lua_settop(b->L, top);
-  return lang_is_keywords(b->L, top, list);
+/* Is the table at top the keywords? Sets `more`: they are not empty, and the first pair lies above it. */
+static bool is_keywords(Binding *b, int top, bool *more) {
+  lua_State *L = b->L;
+  if (!lua_getmetatable(L, top)) {
+    lua_pushnil(L);
+    *more = lua_next(L, top);
+    if (!*more) return !takes_list(b->op, top - 1);
+    if (lua_type(L, -2) == LUA_TSTRING) return true; /* nearly every call */
+  }
+  lua_settop(L, top);
+  *more = false;
+  if (!lang_is_keywords(L, top, takes_list(b->op, top - 1))) return false;
+  lua_pushnil(L);
+  *more = lua_next(L, top);
+  return true;
 }
 
-static void bind(Binding *b) {
+static void bind(Binding *b, int top) {
   lua_State *L = b->L;
-  int top = lua_gettop(L), n = op_public(b->op), npos = top;
-  bool kw = top > 0 && lua_type(L, top) == LUA_TTABLE && is_keywords(b, top);
+  int n = b->callee->npublic, npos = top;
+  bool more = false, kw = top > 0 && lua_type(L, top) == LUA_TTABLE && is_keywords(b, top, &more);
   if (kw) npos--;
   b->npos = npos;
   b->kw = kw ? top : 0;
@@ -354,11 +371,10 @@ static void bind(Binding *b) {
   for (int k = 0; k < npos && k < n && !b->classic; k++) value(b, k + 1, k);
   if (b->classic) return;
   if (npos > n) label_value(b, n + 1);
-  if (!kw) return;
-  lua_pushnil(L);
-  for (int nth = 0; !b->classic && lua_next(L, top); nth++) {
+  for (int nth = 0; more; nth++) {
     keyword(b, nth);
     lua_pop(L, 1);
+    more = !b->classic && lua_next(L, top);
   }
 }
 
@@ -369,13 +385,13 @@ static bool lacks(const Binding *b) {
   return false;
 }
 
-static void begin(Binding *b) {
+static void begin(Binding *b, int top) {
   b->label = NULL;
   b->given = 0;
   b->classic = false;
   b->ins = tr_begin_ins(b->t, (Op)(b->op - op_info));
   if (!b->ins) lang_trace_error(b->L, b->t);
-  bind(b);
+  bind(b, top);
 }
 
 /* The call, whose arguments are 1..top, as a classic one: true and its result on top, or it begins anew, strictly. */
@@ -390,7 +406,7 @@ static bool as_classic(Binding *b, int top) {
   if (lua_toboolean(L, -2)) return true;
   lua_settop(L, top);
   b->strict = true;
-  begin(b);
+  begin(b, top);
   return false;
 }
 
@@ -406,18 +422,18 @@ int lang_nisa_call(lua_State *L) {
   Binding b;
   int top = lua_gettop(L);
   b.L = L;
-  b.c = lang_upctx(L);
-  b.t = b.c->trace;
   b.callee = lua_touserdata(L, lua_upvalueindex(2));
+  b.c = b.callee->c;
+  b.t = b.c->trace;
   b.op = b.callee->op;
   b.strict = b.callee->strict;
   if (!b.t) {
     lang_need_trace(L, b.c, func_name(&b));
   }
   lang_locate_fast(L, b.c, b.t); /* before the values: reading a register is an instruction of this line, too */
-  begin(&b);
+  begin(&b, top);
   if (b.classic && as_classic(&b, top)) return 1;
-  bool result = op_public(b.op) < b.op->nparams;
+  bool result = b.callee->npublic < b.op->nparams;
   if (result) push_result(&b, &b.ins->v[b.op->nparams - 1]);
   if (!tr_emit_ins(b.t, b.ins, b.label)) {
     if (b.strict || !lacks(&b)) lang_trace_error(L, b.t);
@@ -433,7 +449,7 @@ int lang_nisa_call(lua_State *L) {
 void nisa_push_callee(lua_State *L, LangCtx *c, const OpInfo *op, bool strict) {
   lua_pushlightuserdata(L, c);
   Callee *callee = lua_newuserdatauv(L, sizeof *callee, 1);
-  *callee = (Callee){.op = op, .strict = strict};
+  *callee = (Callee){.c = c, .op = op, .npublic = op_public(op), .strict = strict};
   lua_createtable(L, op->nparams, 0);
   for (int k = 0; k < op_public(op); k++) {
     lua_pushstring(L, op->params[k].name);
