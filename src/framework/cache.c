@@ -19,6 +19,7 @@ struct FwCache {
   Entry **slots; /* open addressing, a power of two, at most half full */
   size_t nslots;
   Entry *first, *newest;
+  Entry *hit; /* last, or NULL: mostly the next one, too */
   int64_t count, limit, hits, misses, impure, disk_hits;
   Text scratch, reason, text;
   const char *last; /* what became of the last call: a constant, or text's */
@@ -49,7 +50,7 @@ void fw_cache_clear(FwCache *c) {
   alloc_free(&c->alloc, c->slots, c->nslots * sizeof *c->slots);
   c->slots = NULL;
   c->nslots = 0;
-  c->first = c->newest = NULL;
+  c->first = c->newest = c->hit = NULL;
   c->count = c->hits = c->misses = c->impure = c->disk_hits = 0;
   c->last = NULL;
   text_clear(&c->reason);
@@ -86,11 +87,13 @@ static void append_entry(FwCache *c, Entry *e) {
 }
 
 const Artifact *fw_cache_get(FwCache *c, const void *key, size_t n) {
-  Entry *e = c->nslots ? *find_slot(c, hash64(key, n), key, n) : NULL;
+  Entry *e = c->hit;
+  if (!e || e->n != n || memcmp(e->key, key, n) != 0) e = c->nslots ? *find_slot(c, hash64(key, n), key, n) : NULL;
   if (!e) {
     c->misses++;
     return NULL;
   }
+  c->hit = e;
   c->hits++;
   c->last = "hit in memory";
   if (c->limit && e != c->newest) {
@@ -129,6 +132,7 @@ static void remove_entry(FwCache *c, Entry *e) {
     *find_slot(c, moved->hash, moved->key, moved->n) = moved;
   }
   unlink_entry(c, e);
+  if (c->hit == e) c->hit = NULL;
   c->count--;
   entry_free(c, e);
 }

@@ -18,8 +18,7 @@ const Artifact *lang_to_artifact(lua_State *L, int i) {
   return u ? u->a : NULL;
 }
 
-void lang_push_artifact(lua_State *L, const Artifact *a) {
-  LangCtx *c = lang_ctx(L);
+static void push(lua_State *L, LangCtx *c, const Artifact *a) {
   luaL_checkstack(L, 6, NULL);
   if (!c->mt_artifact) artifact_open(L, c);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &artifacts_key);
@@ -36,10 +35,12 @@ void lang_push_artifact(lua_State *L, const Artifact *a) {
   lua_remove(L, -2);
 }
 
+void lang_push_artifact(lua_State *L, const Artifact *a) { push(L, lang_ctx(L), a); }
+
 void artifact_push_made(lua_State *L, LangCtx *c, const Artifact *a) {
   artifact_release(c->held); /* of a call that an error left just here */
   c->held = a;
-  lang_push_artifact(L, a);
+  push(L, c, a);
   c->held = NULL;
   artifact_release(a);
 }

@@ -81,7 +81,7 @@ static void check(lua_State *L, const KernelCore *core, int i, const char *who) 
 }
 
 int bound_check(lua_State *L) {
-  const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
+  const LKernel *k = lang_to_kernel(L, 1);
   lua_settop(L, 3);
   if (!k) return luaL_typeerror(L, 1, "nki kernel");
   check(L, k->core, 2, luaL_checkstring(L, 3));

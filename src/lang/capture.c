@@ -167,7 +167,7 @@ static void walk_userdata(lua_State *L, LangCtx *c, int i) {
     put_axis(k, cores->size, cores->cores);
     return;
   }
-  const LKernel *kernel = lang_to_kernel(L, c, i);
+  const LKernel *kernel = lang_to_kernel(L, i);
   if (!kernel) {
     walk_object(L, k, i);
   } else if (!capture_seen(L, c, kernel)) {

@@ -88,7 +88,7 @@ static void class_push_of(lua_State *L, LangCtx *c, int kernel) {
     lua_remove(L, -2);
     return;
   }
-  class_push(L, c, class_of_mode(lang_to_kernel(L, c, kernel)->core->mode));
+  class_push(L, c, class_of_mode(lang_to_kernel(L, kernel)->core->mode));
 }
 
 bool class_find(lua_State *L, LangCtx *c, int kernel, const char *name) {
@@ -134,7 +134,7 @@ void class_map(KernelCall *call) {
 
 int step_bind_arguments(lua_State *L) {
   LangCtx *c = lang_upctx(L);
-  const LKernel *k = lang_to_kernel(L, c, 1);
+  const LKernel *k = lang_to_kernel(L, 1);
   if (!k) return luaL_typeerror(L, 1, "nki kernel");
   kernel_bind(L, c, k, 1);
   bound_push(L, k->core, 2);
@@ -157,7 +157,7 @@ static int l_key(lua_State *L) {
 /* (kernel, grid): nil is the kernel's own, {} is none. */
 int step_check_grid(lua_State *L) {
   LangCtx *c = lang_upctx(L);
-  const LKernel *k = lang_to_kernel(L, c, 1);
+  const LKernel *k = lang_to_kernel(L, 1);
   if (!k) return luaL_typeerror(L, 1, "nki kernel");
   FwRequest r = {.func_name = k->core->func_name};
   KernelCall call = {.c = c, .k = k, .L = L, .kernel = 1};
@@ -208,14 +208,13 @@ static int l_base(lua_State *L) { /* base(name, function): a step that is writte
 
 /* kind(value): "array", "decl", "tile", "trace", "kernel", or nil for anything else. */
 static int l_kind(lua_State *L) {
-  LangCtx *c = lang_upctx(L);
   const char *kind = NULL;
   lua_settop(L, 1);
   if (lang_to_array(L, 1)) kind = "array";
   if (lang_to_decl(L, 1)) kind = "decl";
   if (lang_tile_at(L, 1)) kind = "tile";
   if (traced_test(L, 1)) kind = "trace";
-  if (lang_to_kernel(L, c, 1)) kind = "kernel";
+  if (lang_to_kernel(L, 1)) kind = "kernel";
   lua_pushstring(L, kind);
   return 1;
 }
@@ -225,7 +224,7 @@ static int l_check_hashable(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   char got[DESCRIBE];
   ConstValue value;
-  KernelCall call = {.c = c, .L = L, .kernel = 1, .k = lang_to_kernel(L, c, 1)};
+  KernelCall call = {.c = c, .L = L, .kernel = 1, .k = lang_to_kernel(L, 1)};
   lua_settop(L, 3);
   if (!call.k) return luaL_typeerror(L, 1, "nki kernel");
   capture_begin(L, c, call.k->core->dir);
@@ -239,7 +238,7 @@ static int l_in_kernel(lua_State *L) { return lua_pushboolean(L, lang_upctx(L)->
 
 static int l_class_of(lua_State *L) {
   LangCtx *c = lang_upctx(L);
-  if (!lang_to_kernel(L, c, 1)) {
+  if (!lang_to_kernel(L, 1)) {
     lua_pushnil(L);
     return 1;
   }

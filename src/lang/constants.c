@@ -78,7 +78,7 @@ bool constant_of(KernelCall *call, int i, ConstValue *out) {
       return tuple_constant(call, i, out) || shape_constant(call, i, out);
     case LUA_TUSERDATA: {
       const LToken *token = lang_to_token(L, i);
-      if (!token && !lang_to_kernel(L, call->c, i)) return false;
+      if (!token && !lang_to_kernel(L, i)) return false;
       if (!token) {
         function_constant(call, i, out);
         return true;

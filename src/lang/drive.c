@@ -398,7 +398,7 @@ int step_expand_kernel_with_ctx(lua_State *L) {
 }
 
 int step_call_impl(lua_State *L) {
-  if (!lang_to_kernel(L, lang_upctx(L), 1)) return luaL_typeerror(L, 1, "nki kernel");
+  if (!lang_to_kernel(L, 1)) return luaL_typeerror(L, 1, "nki kernel");
   kernel_push_function(L, 1);
   lua_replace(L, 1);
   lua_pushcfunction(L, lang_drive_body);

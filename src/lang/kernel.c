@@ -5,29 +5,23 @@
 
 const char LANG_KERNEL[] = "nki.kernel";
 
-LKernel *lang_to_kernel(lua_State *L, LangCtx *c, int i) {
-  return c->mt_kernel && lua_type(L, i) == LUA_TUSERDATA ? lang_test(L, i, c->mt_kernel) : NULL;
-}
+bool lang_is_kernel(lua_State *L, int i) { return lang_to_kernel(L, i) != NULL; }
 
-bool lang_is_kernel(lua_State *L, int i) { return lang_to_kernel(L, lang_ctx(L), i) != NULL; }
+int lang_kernel_param_count(lua_State *L, int i) { return lang_to_kernel(L, i)->core->nparams; }
 
-int lang_kernel_param_count(lua_State *L, int i) { return lang_to_kernel(L, lang_ctx(L), i)->core->nparams; }
+const char *lang_kernel_param(lua_State *L, int i, int param) { return lang_to_kernel(L, i)->core->params[param]; }
 
-const char *lang_kernel_param(lua_State *L, int i, int param) {
-  return lang_to_kernel(L, lang_ctx(L), i)->core->params[param];
-}
-
-static void set_library(lua_State *L, LangCtx *c, const char *module) {
-  const LKernel *k = lang_to_kernel(L, c, -1);
+static void set_library(lua_State *L, const char *module) {
+  const LKernel *k = lang_to_kernel(L, -1);
   if (k) k->core->library = module;
 }
 
-void kernel_from_library(lua_State *L, LangCtx *c, const char *module) {
-  set_library(L, c, module);
+void kernel_from_library(lua_State *L, const char *module) {
+  set_library(L, module);
   if (!lua_istable(L, -1)) return;
   lua_pushnil(L);
   while (lua_next(L, -2)) {
-    set_library(L, c, module);
+    set_library(L, module);
     lua_pop(L, 1);
   }
 }
@@ -55,7 +49,7 @@ static int launch(lua_State *L, const LKernel *k) {
 }
 
 static int l_with_opts(lua_State *L) {
-  const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
+  const LKernel *k = lang_to_kernel(L, 1);
   if (!k) return luaL_typeerror(L, 1, "nki kernel");
   lua_settop(L, 2);
   LKernel *view = push_view(L, k);
@@ -67,7 +61,7 @@ static int l_with_opts(lua_State *L) {
 /* ---- methods and fields ------------------------------------------------------------------------------------------ */
 
 static int l_cache_info(lua_State *L) {
-  const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
+  const LKernel *k = lang_to_kernel(L, 1);
   if (!k) return luaL_typeerror(L, 1, "nki kernel");
   FwCacheInfo info = fw_cache_info(k->core->cache);
   lua_createtable(L, 0, 7);
@@ -89,7 +83,7 @@ static int l_cache_info(lua_State *L) {
 }
 
 static int l_clear_cache(lua_State *L) {
-  const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
+  const LKernel *k = lang_to_kernel(L, 1);
   if (!k) return luaL_typeerror(L, 1, "nki kernel");
   fw_cache_clear(k->core->cache);
   lua_getiuservalue(L, 1, 1);
@@ -143,7 +137,7 @@ static int field(lua_State *L, const LKernel *k, const char *name) {
 }
 
 static int l_newindex(lua_State *L) {
-  const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
+  const LKernel *k = lang_to_kernel(L, 1);
   if (!k) return luaL_typeerror(L, 1, "nki kernel");
   if (!k->core->custom || lua_type(L, 2) != LUA_TSTRING)
     return LANG_FAIL(L, read_only, "a kernel that no class of your own made");
@@ -167,18 +161,17 @@ static int class_index(lua_State *L, const LKernel *k) {
 
 /* Methods first: upvalue 2 is their table. */
 static int l_index(lua_State *L) {
-  const LKernel *kernel = lang_to_kernel(L, lang_upctx(L), 1);
-  if (kernel && class_index(L, kernel)) return 1;
+  const LKernel *k = lang_to_kernel(L, 1);
+  if (k && class_index(L, k)) return 1;
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TNIL) return 1;
-  const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
   if (!k) return luaL_typeerror(L, 1, "nki kernel");
   lua_settop(L, 2);
   return lua_type(L, 2) == LUA_TSTRING ? field(L, k, lua_tostring(L, 2)) : launch(L, k);
 }
 
 static int l_tostring(lua_State *L) {
-  const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
+  const LKernel *k = lang_to_kernel(L, 1);
   if (!k) return luaL_typeerror(L, 1, "nki kernel");
   lua_pushfstring(L, "kernel %s(", k->core->func_name);
   for (int i = 0; i < k->core->nparams; i++) {
@@ -226,7 +219,7 @@ static int l_run(lua_State *L) {
 /* nki.simulate(k): a function that runs k on arrays, whatever its mode; nki.simulate(k, {ranks = n}): on n ranks. */
 static int l_simulate(lua_State *L) {
   LangCtx *c = lang_upctx(L);
-  if (!lang_to_kernel(L, c, 1)) return lang_kind_error(L, 1, "nki.simulate", "kernel", "what nki.jit gives");
+  if (!lang_to_kernel(L, 1)) return lang_kind_error(L, 1, "nki.simulate", "kernel", "what nki.jit gives");
   if (lua_gettop(L) > 2) return LANG_FAIL(L, bind_surplus, "nki.simulate", 2, lua_gettop(L));
   lua_settop(L, 2);
   int64_t ranks = ranks_option(L, 2, "nki.simulate");

@@ -36,6 +36,7 @@ typedef struct KernelCore {
 /* LANG_KERNEL: k, or a launch view of it: k[4], k:with_opts{...}. User value 1 is the core, 2 keeps the options'
  * strings. */
 typedef struct LKernel {
+  const char *tag; /* LANG_KERNEL */
   KernelCore *core;
   int ngrid;
   int64_t grid[IR_MAX_GRID];
@@ -43,11 +44,11 @@ typedef struct LKernel {
   const KernelOpt *opts; /* sorted by key */
   uint32_t nopts;
 } LKernel;
+static inline LKernel *lang_to_kernel(lua_State *L, int i) { return lang_tagged(L, i, LANG_KERNEL, sizeof(LKernel)); }
 
-LKernel *lang_to_kernel(lua_State *L, LangCtx *c, int i);
 void lang_warn_once(const LangCtx *c, const char *text); /* once per process */
 /* The kernel, or the kernels of the table, on top of the stack come from this module of the kernel library. */
-void kernel_from_library(lua_State *L, LangCtx *c, const char *module);
+void kernel_from_library(lua_State *L, const char *module);
 void kernel_push_function(lua_State *L, int kernel);
 
 /* The steps of the pipeline that a class may override. */
@@ -83,7 +84,7 @@ void lang_open_errors(lua_State *L, LangCtx *c); /* raise.c */
 /* kernel_bind.c */
 void kernel_bind(lua_State *L, LangCtx *c, const LKernel *k,
                  int kernel);          /* arguments behind the kernel -> one slot per parameter */
-void kernel_target(KernelCall *call);  /* resolves r.target */
+void kernel_target(KernelCall *call);  /* r.target, and r.environment */
 void kernel_request(KernelCall *call); /* classifies the arguments, fills r and the captured state */
 enum { KERNEL_FAST_ARGS = 16 };
 

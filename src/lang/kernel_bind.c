@@ -1,9 +1,9 @@
 /* kernel_bind.c -- room lang: bind_arguments and _map_args. The arguments of a call become one slot per parameter, then
    a request: a tensor is reduced to shape and dtype, anything else is a constant. A call by name and a call by position
    make the same request. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "env.h"
 #include "kernel.h"
 
 /* ---- names -> slots ---------------------------------------------------------------------------------------------- */
@@ -139,7 +139,7 @@ static void map_args(KernelCall *call) {
 }
 
 /* Option of the command line, of the kernel, environment; the machine is asked once per context. */
-void kernel_target(KernelCall *call) {
+static void choose_target(KernelCall *call, const char *env) {
   LangCtx *c = call->c;
   FwRequest *r = &call->r;
   if (call->node) {
@@ -148,7 +148,6 @@ void kernel_target(KernelCall *call) {
     return;
   }
   const char *name = c->target ? c->target : call->k->core->target;
-  const char *env = name ? NULL : getenv("NEURON_PLATFORM_TARGET_OVERRIDE");
   bool ask_machine = !name && !(env && *env);
   if (ask_machine && c->host_known) {
     r->target = c->host_target;
@@ -165,6 +164,14 @@ void kernel_target(KernelCall *call) {
   c->host_fallback = r->target_is_fallback;
 }
 
+void kernel_target(KernelCall *call) {
+  static const char *const names[] = {"NEURON_PLATFORM_TARGET_OVERRIDE", "NKI_DMA_TRANSPOSE_AS_PE_TRANSPOSE"};
+  const char *values[2];
+  env_read(names, 2, values);
+  call->r.environment = values[1]; /* nl.tile_size asks it */
+  choose_target(call, values[0]);
+}
+
 void kernel_request(KernelCall *call) {
   const KernelCore *core = call->k->core;
   FwRequest *r = &call->r;
@@ -176,7 +183,6 @@ void kernel_request(KernelCall *call) {
   r->nopts = call->k->nopts;
   r->legacy = core->mode == MODE_LEGACY;
   r->call_target = core->mode == MODE_TORCHXLA ? EMIT_TARGET_TORCH : EMIT_TARGET_NATIVE;
-  r->environment = getenv("NKI_DMA_TRANSPOSE_AS_PE_TRANSPOSE"); /* nl.tile_size asks it */
   kernel_target(call);
   if (call->over & KERNEL_MAP_STEPS) class_map(call);
   capture_begin(call->L, call->c, core->dir);

@@ -10,8 +10,8 @@ void kernel_push_function(lua_State *L, int kernel) {
   lua_remove(L, -2);
 }
 
-static LKernel *self(lua_State *L, LangCtx *c) {
-  LKernel *k = lang_to_kernel(L, c, 1);
+static LKernel *self(lua_State *L) {
+  LKernel *k = lang_to_kernel(L, 1);
   if (!k) lang_kind_error(L, 1, "kernel", "self", "what nki.jit gives");
   return k;
 }
@@ -33,7 +33,7 @@ static void check_nesting(lua_State *L, const LangCtx *c, const LKernel *k) {
 
 static LKernel *open_call(lua_State *L, KernelCall *call) {
   LangCtx *c = lang_upctx(L);
-  LKernel *k = self(L, c);
+  LKernel *k = self(L);
   diag_clear(&c->diag); /* an error of memory inside lang_raise leaves one filled */
   *call = (KernelCall){.c = c, .k = k, .L = L, .kernel = 1, .first = 2, .array = -1, .decl = -1, .tile = -1};
   check_nesting(L, c, k);
@@ -292,7 +292,7 @@ int step_call(lua_State *L) {
 
 int kernel_call(lua_State *L) {
   LangCtx *c = lang_upctx(L);
-  const LKernel *k = self(L, c);
+  const LKernel *k = self(L);
   if (!k->core->custom || !(class_overrides(L, c, 1) >> STEP_call & 1)) return step_call(L);
   class_push_method(L, 1, STEP_call);
   lua_pop(L, 1);

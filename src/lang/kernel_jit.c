@@ -114,7 +114,7 @@ static int find_mode(lua_State *L, int i) {
 }
 
 const char *lang_kernel_mode(lua_State *L, int i) {
-  KernelMode mode = lang_to_kernel(L, lang_ctx(L), i)->core->mode;
+  KernelMode mode = lang_to_kernel(L, i)->core->mode;
   int k = 0;
   while (k < OF_CLASSES && modes[k] != mode) k++;
   return mode_names[k];
@@ -212,6 +212,7 @@ static void make_kernel(lua_State *L, LangCtx *c) {
     lua_setiuservalue(L, self, 2);
   }
   k->core = core;
+  k->tag = LANG_KERNEL;
   lua_settop(L, self);
   luaL_setmetatable(L, LANG_KERNEL);
 }
@@ -340,7 +341,7 @@ static void push_options(lua_State *L, const LKernel *k) {
 
 /* options(kernel): a table that makes it again. */
 int kernel_options(lua_State *L) {
-  const LKernel *k = lang_to_kernel(L, lang_upctx(L), 1);
+  const LKernel *k = lang_to_kernel(L, 1);
   if (!k) return luaL_typeerror(L, 1, "nki kernel");
   push_options(L, k);
   return 1;
@@ -386,7 +387,7 @@ static void inherit(lua_State *L, int from, bool own_mode, bool own_cache) {
 
 int kernel_replace(lua_State *L) {
   LangCtx *c = lang_upctx(L);
-  const LKernel *k = lang_to_kernel(L, c, 1);
+  const LKernel *k = lang_to_kernel(L, 1);
   if (!k) return luaL_typeerror(L, 1, "nki kernel");
   if (lua_isnoneornil(L, 2)) {
     lua_settop(L, 1);

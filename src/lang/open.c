@@ -68,7 +68,7 @@ static int l_embedded(lua_State *L) {
   if (strncmp(row->name, "nki.kernels.", 12) != 0) {
     capture_name_module(L, row->name, -1);
   } else {
-    kernel_from_library(L, lang_ctx(L), row->name);
+    kernel_from_library(L, row->name);
   }
   return 1;
 }

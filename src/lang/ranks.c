@@ -97,7 +97,7 @@ static void pick_argument(lua_State *L, const KernelCore *k, int i, int64_t r, i
 }
 
 int ranks_simulate(lua_State *L, LangCtx *c, int64_t ranks) {
-  const KernelCore *k = lang_to_kernel(L, c, 1)->core;
+  const KernelCore *k = lang_to_kernel(L, 1)->core;
   int nargs = lua_gettop(L) - 1, artifact = nargs + 2, first = artifact + 1;
   lua_pushnil(L);
   luaL_checkstack(L, nargs + 16, "kernel arguments");
