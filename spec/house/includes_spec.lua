@@ -30,7 +30,7 @@ local third_party = {
 local system = {}
 for name in ([[assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg
   stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype
-  dirent dlfcn fcntl langinfo poll pthread sched strings termios unistd sys/ioctl sys/mman sys/resource sys/stat
+  dirent dlfcn fcntl langinfo malloc poll pthread sched strings termios unistd sys/ioctl sys/mman sys/resource sys/stat
   sys/time sys/types sys/wait sanitizer/asan_interface immintrin cpuid xmmintrin emmintrin]]):gmatch("%S+") do
   system[name .. ".h"] = true
 end

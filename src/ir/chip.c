@@ -3,13 +3,17 @@
 #include "names.h"
 
 static const ChipInfo chips[] = {
-#define CHIP(gen_, name_, physical, usable, psum, banks) \
-  [gen_] = {.gen = gen_,                                 \
-            .name = name_,                               \
-            .sbuf_physical = physical,                   \
-            .sbuf_usable = usable,                       \
-            .psum_bytes = psum,                          \
-            .psum_banks = banks},
+#define CHIP(gen_, name_, physical, usable, psum, banks, t, v, s, g) \
+  [gen_] = {.gen = gen_,                                             \
+            .name = name_,                                           \
+            .sbuf_physical = physical,                               \
+            .sbuf_usable = usable,                                   \
+            .psum_bytes = psum,                                      \
+            .psum_banks = banks,                                     \
+            .tensor_mhz = t,                                         \
+            .vector_mhz = v,                                         \
+            .scalar_mhz = s,                                         \
+            .gpsimd_mhz = g},
 #include "chip.def"
 };
 

@@ -145,9 +145,9 @@ typedef struct IrIns {
 } IrIns;
 
 /* Typed view of v[]: ARGS(activation, ins)->bias */
-#define OP(name, engines, gen, effects, rules, check, doc, ...) \
-  typedef struct Args_##name {                                  \
-    __VA_ARGS__                                                 \
+#define OP(name, engines, gen, cost, shape, effects, rules, check, doc, ...) \
+  typedef struct Args_##name {                                               \
+    __VA_ARGS__                                                              \
   } Args_##name;
 #define P(role, kind, name, def, domain, gen) IrVal name;
 #define R(...)
@@ -209,10 +209,27 @@ typedef struct IrRuleUse {
   uint8_t arg[6]; /* parameter index + 1; 0 = end */
 } IrRuleUse;
 
-enum { /* effects: what the roles of the parameters do not tell */
+typedef enum ShapeKind {
+  SH_LANEWISE,
+  SH_CONTRACT,
+  SH_TRANSPOSE,
+  SH_REDUCE,
+  SH_SCAN,
+  SH_PATTERN,
+  SH_MOVE,
+  SH_STATS,
+  SH_SCALAR
+} ShapeKind;
+enum { /* effects */
        FX_NONE = 0,
-       FX_PARTIAL = 1,   /* may leave part of the destination as it was */
-       FX_COLLECTIVE = 2 /* needs the other ranks, or to know its own */
+       FX_ACC_SCALAR = 1, /* may read and write the Scalar engine's accumulator registers */
+       FX_ACC_VECTOR = 2,
+       FX_PSUM = 4,    /* accumulation state of PSUM locations */
+       FX_PARTIAL = 8, /* may leave part of the destination as it was */
+       FX_PRNG = 16,
+       FX_BARRIER = 32,
+       FX_HOST = 64,       /* speaks to the host (device_print) */
+       FX_COLLECTIVE = 128 /* needs the other ranks, or to know its own */
 };
 
 struct IrFunc;
@@ -233,6 +250,8 @@ typedef struct OpInfo {
   const char *full;    /* "nisa.tensor_copy" */
   uint32_t engines;    /* EM_ mask; more than one: parameter `engine` chooses */
   Gen gen;
+  const char *cost; /* name of the cost formula */
+  ShapeKind shape;
   uint32_t effects;
   bool (*check)(const IrCheck *c); /* NULL when the rules say all */
   const char *doc;

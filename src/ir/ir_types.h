@@ -17,7 +17,7 @@ typedef struct ChipInfo {
   Gen gen;
   const char *name;
   int64_t sbuf_physical, sbuf_usable, psum_bytes; /* per partition */
-  int psum_banks;
+  int psum_banks, tensor_mhz, vector_mhz, scalar_mhz, gpsimd_mhz;
 } ChipInfo;
 const ChipInfo *chip_of(Target t);
 const char *target_name(Target t); /* "trn2" */

@@ -44,7 +44,8 @@
 #define P(role_, kind_, name_, def_, domain_, gen_) \
   {.name = #name_, .role = role_, .kind = kind_, .gen = gen_, def_, domain_},
 #define R(...)
-#define OP(name, engines, gen, effects, rules, check, doc, ...) static const IrParam params_##name[] = {__VA_ARGS__};
+#define OP(name, engines, gen, cost, shape, effects, rules, check, doc, ...) \
+  static const IrParam params_##name[] = {__VA_ARGS__};
 #include "ops.def"
 
 /* The defaults alone, side by side: every instruction begins as a copy of them. */
@@ -60,7 +61,8 @@
   }
 #define P(role, kind, name, def, domain, gen) def,
 #define R(...)
-#define OP(name, engines, gen, effects, rules, check, doc, ...) static const IrVal defaults_##name[] = {__VA_ARGS__};
+#define OP(name, engines, gen, cost, shape, effects, rules, check, doc, ...) \
+  static const IrVal defaults_##name[] = {__VA_ARGS__};
 #include "ops.def"
 
 /* R(rule, a, b) -> {RULE_rule, {index of a + 1, index of b + 1}}; a misspelt parameter does not compile. */
@@ -75,7 +77,7 @@
 #define R(rule_, ...) {RULE_##rule_, {ARGS_PICK(__VA_ARGS__)(__VA_ARGS__)}},
 #define NO_RULES
 #define P(...)
-#define OP(name, engines, gen, effects, rules_, check, doc, ...)                               \
+#define OP(name, engines, gen, cost, shape, effects, rules_, check, doc, ...)                  \
   static const IrRuleUse *rules_of_##name(void) {                                              \
     typedef Args_##name Row;                                                                   \
     static const IrRuleUse list[] = {rules_{RULE_none, {(uint8_t)(sizeof(Row) > 0 ? 0 : 1)}}}; \
@@ -87,17 +89,19 @@
 #define R(...)
 #define NO_CHECK NULL
 #define DIALECT(engines, rest) ((engines) == EM_SIM ? "nki" rest : (engines) == EM_CC ? "ncc" rest : "nisa" rest)
-#define OP(name_, engines_, gen_, effects_, rules_, check_, doc_, ...) \
-  [OP_##name_] = {.name = #name_,                                      \
-                  .dialect = DIALECT(engines_, ""),                    \
-                  .full = DIALECT(engines_, "." #name_),               \
-                  .engines = (engines_),                               \
-                  .gen = gen_,                                         \
-                  .effects = effects_,                                 \
-                  .check = check_,                                     \
-                  .doc = doc_,                                         \
-                  .params = params_##name_,                            \
-                  .defaults = defaults_##name_,                        \
+#define OP(name_, engines_, gen_, cost_, shape_, effects_, rules_, check_, doc_, ...) \
+  [OP_##name_] = {.name = #name_,                                                     \
+                  .dialect = DIALECT(engines_, ""),                                   \
+                  .full = DIALECT(engines_, "." #name_),                              \
+                  .engines = (engines_),                                              \
+                  .gen = gen_,                                                        \
+                  .cost = #cost_,                                                     \
+                  .shape = shape_,                                                    \
+                  .effects = effects_,                                                \
+                  .check = check_,                                                    \
+                  .doc = doc_,                                                        \
+                  .params = params_##name_,                                           \
+                  .defaults = defaults_##name_,                                       \
                   .nparams = (int)(sizeof params_##name_ / sizeof params_##name_[0])},
 const OpInfo op_info[OP_count] = {
 #include "ops.def"
