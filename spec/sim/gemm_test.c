@@ -89,24 +89,51 @@ static void exact_products(void **state) {
   check_exact(gemm_f32, gemm_backend());
 }
 
-/* In the order of k, two roundings each. */
+/* In the order of k, two roundings each; what C held is added to the whole sum. */
+static void check_order(const VmIsa *t, int s, bool accumulate) {
+  Case c = make(sizes[s], 1000), once = make(sizes[s], 1000);
+  for (int64_t i = 0; i < c.g.k * c.g.ldb; i++) once.b[i] = c.b[i] = 1.0f / (c.b[i] + 0.5f);
+  c.g.accumulate = accumulate;
+  t->gemm(&c.g);
+  for (int64_t i = 0; i < c.g.m; i++)
+    for (int64_t j = 0; j < c.g.n; j++) {
+      float want = 0.0f;
+      for (int64_t q = 0; q < c.g.k; q++) want += c.a[q * c.g.lda + i] * c.b[q * c.g.ldb + j];
+      if (accumulate) want += once.c[i * c.g.ldc + j];
+      if (memcmp(&want, &c.c[i * c.g.ldc + j], 4))
+        fail_msg("%s, size %d, accumulate %d: (%d, %d)", t->name, s, accumulate, (int)i, (int)j);
+    }
+  drop(&c);
+  drop(&once);
+}
 static void plain_order(void **state) {
   (void)state;
   static const char *const names[] = {"generic", "avx2", "avx512"};
   for (int k = 0; k < 3; k++) {
     const VmIsa *t = vm_isa_named(names[k]);
     for (int s = 0; t && s < SIZES; s++) {
-      Case c = make(sizes[s], 1000);
-      for (int64_t i = 0; i < c.g.k * c.g.ldb; i++) c.b[i] = 1.0f / (c.b[i] + 0.5f);
-      t->gemm(&c.g);
-      for (int64_t i = 0; i < c.g.m; i++)
-        for (int64_t j = 0; j < c.g.n; j++) {
-          float want = 0.0f;
-          for (int64_t q = 0; q < c.g.k; q++) want += c.a[q * c.g.lda + i] * c.b[q * c.g.ldb + j];
-          if (memcmp(&want, &c.c[i * c.g.ldc + j], 4)) fail_msg("%s, size %d: (%d, %d)", t->name, s, (int)i, (int)j);
-        }
-      drop(&c);
+      check_order(t, s, false);
+      check_order(t, s, true);
     }
+  }
+}
+
+/* Whatever NaN comes in, from A, B or C, one comes out. */
+static void one_nan(void **state) {
+  (void)state;
+  static const uint32_t odd[] = {0xffc00000, 0x7fe64f49, 0xffffffff};
+  for (int s = 0; s < SIZES; s++) {
+    Case c = make(sizes[s], 50);
+    for (int k = 0; k < 3; k++) memcpy(&(float *[]){c.a, c.b, c.c}[k][c.g.m > 1 && k == 0 ? 1 : 0], &odd[k], 4);
+    c.g.accumulate = true;
+    gemm_f32(&c.g);
+    assert_true(isnan(c.c[0]));
+    for (int64_t i = 0; i < c.g.m * c.g.ldc; i++) {
+      uint32_t bits;
+      memcpy(&bits, &c.c[i], 4);
+      if (isnan(c.c[i]) && bits != 0x7fc00000) fail_msg("size %d: element %d is %08x", s, (int)i, bits);
+    }
+    drop(&c);
   }
 }
 
@@ -160,6 +187,7 @@ int main(void) {
       cmocka_unit_test(plain_on_request), /* first: nothing may have looked yet */
       cmocka_unit_test(one_thread),       /* before any other product */
       cmocka_unit_test(exact_products),   cmocka_unit_test(plain_order), cmocka_unit_test(no_products),
+      cmocka_unit_test(one_nan),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,6 +61,18 @@ void gemm_f32_plain(const Gemm *g) {
   if (g->m > 0 && g->n > 0) vm_isa_chosen()->gemm(g);
 }
 
+/* NaNs as all other arithmetic gives them; a library passes on those it meets. */
+static void make_canonical(const Gemm *g) {
+  const uint32_t canonical = 0x7fc00000;
+  for (int64_t i = 0; i < g->m; i++) {
+    float *c = g->c + i * g->ldc;
+    int odd = 0;
+    for (int64_t j = 0; j < g->n; j++) odd |= c[j] != c[j];
+    for (int64_t j = 0; odd && j < g->n; j++)
+      if (c[j] != c[j]) memcpy(c + j, &canonical, sizeof canonical);
+  }
+}
+
 /* Below this many multiplications a call of oneDNN costs more than it saves; the plain kernel does no less than 16
    columns at a time. */
 enum { SMALL = 32768, PLAIN_COLUMNS = 16 };
@@ -76,7 +88,10 @@ void gemm_f32(const Gemm *g) {
     int status = d.sgemm('T', 'N', g->m, g->n, g->k, 1.0f, g->a, g->lda, g->b, g->ldb, g->accumulate ? 1.0f : 0.0f,
                          g->c, g->ldc);
     if (threads != 1) d.set_threads(threads);
-    if (status == 0) return;
+    if (status == 0) {
+      make_canonical(g);
+      return;
+    }
   }
   gemm_f32_plain(g);
 }

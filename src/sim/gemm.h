@@ -18,8 +18,8 @@ typedef struct Gemm {
 } Gemm;
 
 /* Uses oneDNN, loaded at the first product that is large enough to gain from it, else the kernel of vm_isa_chosen().
-   That one adds products in the order of k with two roundings each and gives the same bytes on every instruction set;
-   oneDNN's bytes depend on the CPU, not on threads: it runs on the calling thread only. */
+   That one adds products in the order of k with two roundings each, then that sum to C, and gives the same bytes on
+   every instruction set; oneDNN's bytes depend on the CPU, not on threads: it runs on the calling thread only. */
 void gemm_f32(const Gemm *g);
 /* The same without oneDNN. */
 void gemm_f32_plain(const Gemm *g);

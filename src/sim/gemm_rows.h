@@ -1,18 +1,26 @@
 /* gemm_rows.h -- the matrix product without a library. Included once per instruction set. */
 #ifndef NK_SIM_GEMM_ROWS_H
 #define NK_SIM_GEMM_ROWS_H
+#include <string.h>
+
 #include "gemm.h"
 #include "vmath_simd.h"
 
-enum { TILE_M = 4, TILE_N = 2 * VL, PACK_K = 128 };
+enum { TILE_M = 4, TILE_N = 2 * VL, PACK_K = 128, BLOCK_M = 64 };
 
-/* TILE_N columns of B from column j on, with zeros past the last one: where the tile's loads go. */
+/* TILE_N columns of B from column j on, with zeros past the last one, and the rows of C they make: where the tile's
+   loads and stores go. */
 typedef struct Panel {
   const float *b;
   int64_t ldb, j, cols;
-  int64_t k0, k1; /* the rows of A and B it takes */
-  bool accumulate;
+  int64_t i0, i1; /* the rows of C */
+  int64_t k0, k1; /* the rows of A and B; when k0 is not 0, C holds the sums of those before */
+  const float *old; /* what the product is added to, rows of TILE_N; NULL: C itself, when accumulating */
 } Panel;
+
+static inline vf gemm_total(const Gemm *g, const Panel *p, const float *old, vf sum, int64_t n) {
+  return v_canon(g->accumulate && p->k1 == g->k ? v_ld_part(old, n) + sum : sum);
+}
 
 /* `rows` rows of C from i on, held in registers over the panel's k. rows is a constant at each call. */
 static inline void gemm_tile(const Gemm *g, const Panel *p, int64_t i, int rows) {
@@ -21,8 +29,8 @@ static inline void gemm_tile(const Gemm *g, const Panel *p, int64_t i, int rows)
   float *c = g->c + i * g->ldc + p->j;
   vf acc[TILE_M][2];
   for (int r = 0; r < rows; r++) {
-    acc[r][0] = p->accumulate ? v_ld_part(c + r * g->ldc, w0) : v_set(0.0f);
-    acc[r][1] = p->accumulate && w1 ? v_ld_part(c + r * g->ldc + VL, w1) : v_set(0.0f);
+    acc[r][0] = p->k0 ? v_ld_part(c + r * g->ldc, w0) : v_set(0.0f);
+    acc[r][1] = p->k0 && w1 ? v_ld_part(c + r * g->ldc + VL, w1) : v_set(0.0f);
   }
   for (int64_t k = p->k0; k < p->k1; k++, a += g->lda, b += p->ldb) {
     vf b0 = v_ld(b), b1 = v_ld(b + VL);
@@ -33,22 +41,29 @@ static inline void gemm_tile(const Gemm *g, const Panel *p, int64_t i, int rows)
     }
   }
   for (int r = 0; r < rows; r++) {
-    v_st_part(c + r * g->ldc, v_canon(acc[r][0]), w0);
-    if (w1) v_st_part(c + r * g->ldc + VL, v_canon(acc[r][1]), w1);
+    float *to = c + r * g->ldc;
+    const float *old = p->old ? p->old + (i - p->i0 + r) * TILE_N : to;
+    v_st_part(to, gemm_total(g, p, old, acc[r][0], w0), w0);
+    if (w1) v_st_part(to + VL, gemm_total(g, p, old + VL, acc[r][1], w1), w1);
   }
 }
 
 static void gemm_panel(const Gemm *g, const Panel *p) {
-  int64_t i = 0;
-  for (; i + TILE_M <= g->m; i += TILE_M) gemm_tile(g, p, i, TILE_M);
-  for (; i < g->m; i++) gemm_tile(g, p, i, 1);
+  int64_t i = p->i0;
+  for (; i + TILE_M <= p->i1; i += TILE_M) gemm_tile(g, p, i, TILE_M);
+  for (; i < p->i1; i++) gemm_tile(g, p, i, 1);
 }
 
-/* The last columns, copied so that the tile reads whole vectors. Leaving C in f32 between pieces of k changes no bits.
- */
+/* The last columns, copied so that the tile reads whole vectors. Leaving C in f32 between pieces of k changes no bits;
+   what it held before is kept aside meanwhile. */
 static void gemm_narrow(const Gemm *g, Panel p) {
-  float pack[PACK_K * TILE_N];
+  float pack[PACK_K * TILE_N], old[BLOCK_M * TILE_N];
   int64_t w0 = p.cols < VL ? p.cols : VL, w1 = p.cols - w0;
+  if (g->accumulate) {
+    p.old = old;
+    for (int64_t i = p.i0; i < p.i1; i++)
+      memcpy(old + (i - p.i0) * TILE_N, g->c + i * g->ldc + p.j, (size_t)p.cols * sizeof(float));
+  }
   p.b = pack;
   p.ldb = TILE_N;
   do {
@@ -60,16 +75,15 @@ static void gemm_narrow(const Gemm *g, Panel p) {
     }
     gemm_panel(g, &p);
     p.k0 = p.k1;
-    p.accumulate = true;
   } while (p.k0 < g->k);
 }
 
 static void gemm_row(const Gemm *g) {
   int64_t j = 0;
-  for (; j + TILE_N <= g->n; j += TILE_N) {
-    Panel p = {g->b + j, g->ldb, j, TILE_N, 0, g->k, g->accumulate};
-    gemm_panel(g, &p);
+  for (; j + TILE_N <= g->n; j += TILE_N) gemm_panel(g, &(Panel){g->b + j, g->ldb, j, TILE_N, 0, g->m, 0, g->k, NULL});
+  for (int64_t i = 0; j < g->n && i < g->m; i += BLOCK_M) {
+    int64_t end = i + BLOCK_M < g->m ? i + BLOCK_M : g->m;
+    gemm_narrow(g, (Panel){NULL, 0, j, g->n - j, i, end, 0, 0, NULL});
   }
-  if (j < g->n) gemm_narrow(g, (Panel){NULL, 0, j, g->n - j, 0, 0, g->accumulate});
 }
 #endif
