@@ -106,4 +106,16 @@ describe("a file argument", function()
     refused(at("x.txt"), "x.txt: a tensor file ends in .npy", run, exec)
     refused("", "cannot write '': it is no name", trace, config)
   end)
+
+  it("that is read is never written by the same command", function()
+    local source, text = at "add.lua", "is the file that is read; name another one"
+    local before = build.slurp(source)
+    build.shell(("ln -s %s %s"):format(source, at "other"))
+    for _, file in ipairs {source, at "sub/../add.lua", at "other"} do
+      for _, command in ipairs {"trace", "config", "hlo", "profile"} do
+        cli.fails(2, {command, source, "a=f32[2,2]", "-o", file}, text)
+      end
+    end
+    assert.equal(before, build.slurp(source))
+  end)
 end)

@@ -51,8 +51,9 @@ int fail_usage(nkl_ctx *c);     /* the same, but a wrong argument is a usage err
 int fail_buf(nkl_error_buf *e); /* prints and frees */
 int fail_file(nkl_error_buf *e, const char *path); /* the same, with the file that is at fault */
 
-/* Prints why not: a folder, no such folder, and so on. tensor: also whether the name ends as a tensor file's. */
-int can_write(nkl_ctx *c, const char *path, int tensor);
+/* Prints why not: a folder, no such folder, the script itself and so on. tensor: also whether the name ends as a tensor
+   file's. */
+int can_write(const Options *o, nkl_ctx *c, const char *path, int tensor);
 
 /* context.c */
 int context_open(nkl_ctx **out, const nkl_options *o); /* prints what fails; Ctrl-C then interrupts the context */

@@ -91,7 +91,7 @@ int cmd_text(Command command, const Options *o) {
   }
   int status = specialize(o, 1, &s);
   for (size_t i = 0; status == EXIT_OK && i < o->output.n; i++)
-    if (!can_write(s.ctx, o->output.item[i], 0)) status = EXIT_USAGE;
+    if (!can_write(o, s.ctx, o->output.item[i], 0)) status = EXIT_USAGE;
   if (status == EXIT_OK && nkl_program_render(s.program, format, &text, &err) != NKL_OK) status = fail_buf(&err);
   if (status == EXIT_OK) status = give(o, s.ctx, format, &text);
   nkl_buf_free(&text);

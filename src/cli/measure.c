@@ -127,7 +127,7 @@ static int profile(const Measuring *m) {
   nkl_profile_options options;
   nkl_profile *f;
   for (size_t i = 0; i < m->o->output.n; i++)
-    if (!can_write(m->s.ctx, m->o->output.item[i], 0)) return EXIT_USAGE;
+    if (!can_write(m->o, m->s.ctx, m->o->output.item[i], 0)) return EXIT_USAGE;
   nkl_profile_options_init(&options);
   options.warmup = option_count(m->o->warmup, PROFILE_WARMUP);
   options.max_events = m->o->output.n ? MAX_EVENTS : 0;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -105,7 +106,18 @@ int fail_file(nkl_error_buf *e, const char *path) {
   return status;
 }
 
-int can_write(nkl_ctx *c, const char *path, int tensor) {
+/* Is path the file, not a pipe or a device, that the command reads? */
+static int is_source(const Options *o, const char *path) {
+  struct stat a, b;
+  if (o->operand.n == 0 || stat(o->operand.item[0], &a) != 0 || stat(path, &b) != 0) return 0;
+  return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+int can_write(const Options *o, nkl_ctx *c, const char *path, int tensor) {
+  if (is_source(o, path)) {
+    message("--output '%s' is the file that is read; name another one", path);
+    return 0;
+  }
   if (nkl_file_check(c, path, tensor) == NKL_OK) return 1;
   print_error(nkl_last_error(c), "nkilua");
   return 0;

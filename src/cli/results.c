@@ -52,7 +52,7 @@ static int split(const Results *r, const char *word, Named *out) {
 static int check_names(const Results *r) {
   Named named;
   for (size_t i = 0; i < r->o->output.n; i++)
-    if (split(r, r->o->output.item[i], &named) != EXIT_OK || !can_write(r->c, named.file, 1)) return EXIT_USAGE;
+    if (split(r, r->o->output.item[i], &named) != EXIT_OK || !can_write(r->o, r->c, named.file, 1)) return EXIT_USAGE;
   for (size_t i = 0; i < r->o->check.n; i++) {
     if (split(r, r->o->check.item[i], &named) != EXIT_OK) return EXIT_USAGE;
     if (named.output < r->noutputs || r->noutputs == 1) continue;
