@@ -220,6 +220,7 @@ static IrSlice apply(lua_State *L, const Reader *r, const Key *k, int axis) {
       snprintf(what, sizeof what, "nl.ds of %lld elements in axis %d", (long long)k->stop, axis);
       out_of_bound(L, r, axis, what, "");
     }
+    lang_locate_fast(L, r->c, r->c->trace); /* reading a register is an instruction of this line */
     /* the index value counts elements of the tensor, its constant is part of the static offset */
     uint32_t idx = lang_index_value(L, r->c, &k->at, r->tile->dim[axis].stride);
     return (IrSlice){.is_index = !k->keeps, .dynamic = true, .idx = idx, .count = k->stop, .step = 1};

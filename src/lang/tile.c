@@ -164,8 +164,7 @@ static void push_view(lua_State *L, LangCtx *c, const IrTile *tile) {
 
 /* The view of the tile at 1 that the key at 2 selects; NULL: the key is the classic layer's. */
 static const IrTile *keyed(lua_State *L, LangCtx *c, const IrTile *tile) {
-  IrSlice s[IR_MAX_RANK];
-  lang_locate_fast(L, c, c->trace);
+  IrSlice s[IR_MAX_RANK]; /* a static view is no instruction, so it does not ask for the line */
   if (!lang_slices(L, c, tile, 2, s)) return NULL;
   ViewCtx v = lang_view(c->trace);
   const IrTile *r = view_index(&v, tile, s, tile->rank);
@@ -198,6 +197,7 @@ static int tile_index(lua_State *L) {
   if (view) {
     push_view(L, c, view);
   } else {
+    lang_locate_fast(L, c, c->trace);
     classic_index(L, c, 2);
   }
   return 1;
@@ -216,6 +216,7 @@ static int tile_newindex(lua_State *L) {
   }
   const IrTile *tile = lang_live(L, c, t, "assignment", NULL);
   const IrTile *view = keyed(L, c, tile);
+  lang_locate_fast(L, c, c->trace);
   if (!view) {
     classic_index(L, c, 2);
     const LTile *to = lang_tile_at(L, -1);
