@@ -93,6 +93,40 @@ describe("locations", function()
     assert.truthy(got[2]:find("callsite(", 1, true))
   end)
 
+  it("tell apart functions of several files that stand on equal lines, whoever is collected in between", function()
+    local art = kernel.trace(function(t)
+      for k = 1, 6 do
+        local f = load("local nisa, t = ... nisa.memset(t, 1)", ("@file%d.lua"):format(k // 2))
+        for _ = 1, 2 do f(nisa, t) end
+        f = nil -- luacheck: ignore
+        collectgarbage()
+      end
+    end)
+    local files = {}
+    for _, loc in ipairs(locs(art, "memset")) do files[#files + 1] = loc:match "(file%d).lua\":1:" end
+    assert.equal("file0 file0 file1 file1 file1 file1 file2 file2 file2 file2 file3 file3", table.concat(files, " "))
+  end)
+
+  it("do not keep alive what was traced", function()
+    local alive = setmetatable({}, {__mode = "k"})
+    local function make()
+      local function body(a)
+        local function helper(t) nisa.memset(t, 1) end
+        local t = nl.load(a)
+        helper(t)
+        nl.store(a, t)
+        alive[helper] = true
+        return a
+      end
+      alive[body] = true
+      return nki.jit(body)
+    end
+    make():specialize(nki.decl({128, 64}, "float32"))
+    collectgarbage()
+    collectgarbage()
+    assert.is_nil(next(alive))
+  end)
+
   it("mark frames lost to a tail call", function()
     local function inner(t, src) nisa.tensor_copy(t, src) end
     local function outer(t, src) return inner(t, src) end

@@ -309,6 +309,7 @@ static bool run_protected(DriveRun *run) {
   bool ok = lua_pcall(L, (int)call->r.nargs + 3, 0, handler) == LUA_OK;
   if (call->over) drop_context(L, run);
   if (!ok) lang_session_end(c);
+  lang_locate_end(L);
   lang_session_set(L, c, session);
   lua_remove(L, handler);
   lua_remove(L, session);

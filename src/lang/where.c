@@ -6,7 +6,8 @@
 
 enum { FRAMES = 32, FILES = 8, NAME = 256 };
 
-typedef struct Frame { /* one Lua function that is not nkilua's own, innermost first */
+typedef struct Frame {  /* one Lua function that is not nkilua's own, innermost first */
+  const void *function; /* the registry keeps it, so that the address stays its own */
   const char *source;
   int line;
   bool tail;
@@ -16,6 +17,7 @@ struct Where {
   uint64_t serial;
   int depth; /* first level that does not exist when the kernel function itself is level 1; 0 = not known yet */
   int n;
+  bool straight; /* the frames are levels 1 to n: no function of C or ours stands between */
   uint32_t loc;
   Frame frame[FRAMES];
   int nfile;
@@ -25,6 +27,8 @@ struct Where {
     char head[32], name[NAME];
   } file[FILES];
 };
+
+static const char functions_key = 0; /* registry: a list of the frames' functions, innermost first, or nil */
 
 static struct Where *cache(lua_State *L, LangCtx *c) {
   static const char key = 0;
@@ -41,13 +45,6 @@ bool lang_own_source(const char *s) {
   return strncmp(s + 5, "kernels/", 8) != 0;
 }
 
-static bool is_base(lua_State *L, lua_Debug *ar) {
-  lua_getinfo(L, "f", ar);
-  bool base = lua_tocfunction(L, -1) == lang_drive_body;
-  lua_pop(L, 1);
-  return base;
-}
-
 /* The kernel function is at `level`: any later call at the same depth of the stack comes from it, whatever was called
  * in between. */
 static void learn_depth(lua_State *L, LangCtx *c, struct Where *w, int level) {
@@ -58,37 +55,62 @@ static void learn_depth(lua_State *L, LangCtx *c, struct Where *w, int level) {
   w->depth = end - level + 1;
 }
 
-/* Only the kernel function is running, on the line it was on last time. */
+/* Is the frame at a level what it was? named: its function is known already, by its depth in the stack. */
+static bool frame_unmoved(lua_State *L, const Frame *f, int level, bool named) {
+  lua_Debug ar;
+  if (!lua_getstack(L, level, &ar)) return false;
+  lua_getinfo(L, named ? "lt" : "ltf", &ar);
+  if (named) return ar.currentline == f->line && !ar.istailcall && !f->tail;
+  bool same = lua_topointer(L, -1) == f->function;
+  lua_pop(L, 1);
+  return same && ar.currentline == f->line && f->tail == (ar.istailcall != 0);
+}
+
+/* The same functions are running on the same lines; the outermost is the kernel function. */
 static bool unmoved(lua_State *L, const LangCtx *c, const struct Where *w) {
   lua_Debug ar;
-  if (w->n != 1 || w->depth == 0 || c->drive->L != L || lua_getstack(L, w->depth, &ar) || !lua_getstack(L, 1, &ar))
-    return false;
-  lua_getinfo(L, "lt", &ar);
-  return ar.currentline == w->frame[0].line && !ar.istailcall && !w->frame[0].tail;
+  if (!w->straight || w->depth == 0 || c->drive->L != L || lua_getstack(L, w->depth + w->n - 1, &ar)) return false;
+  for (int k = 0; k < w->n; k++)
+    if (!frame_unmoved(L, &w->frame[k], k + 1, k == w->n - 1)) return false;
+  return true;
+}
+
+/* Remembers the frame whose function is on top as the nth; false: it was that already. */
+static bool remember(lua_State *L, struct Where *w, int n, const lua_Debug *ar) {
+  Frame now = {lua_topointer(L, -1), ar->source, ar->currentline, ar->istailcall != 0}, *f = &w->frame[n];
+  if (n < w->n && f->function == now.function && f->line == now.line && f->tail == now.tail) return false;
+  *f = now;
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &functions_key) == LUA_TNIL) {
+    lua_pop(L, 1);
+    lua_createtable(L, 4, 0);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &functions_key);
+  }
+  lua_pushvalue(L, -2);
+  lua_rawseti(L, -2, n + 1);
+  lua_pop(L, 1);
+  return true;
 }
 
 /* Collects the kernel's frames; returns their number and whether they equal the remembered ones. */
 static int collect(lua_State *L, LangCtx *c, struct Where *w, bool *same) {
   lua_Debug ar;
-  int n = 0;
-  *same = true;
+  int n = 0, top = lua_gettop(L);
+  *same = w->straight = true;
   for (int level = 1; n < FRAMES && lua_getstack(L, level, &ar); level++) {
-    lua_getinfo(L, "Slt", &ar);
+    lua_settop(L, top);
+    lua_getinfo(L, "Sltf", &ar);
     if (ar.currentline < 0) { /* a C function */
-      if (is_base(L, &ar)) {
-        learn_depth(L, c, w, level - 1);
-        break;
-      }
-      continue;
+      if (lua_tocfunction(L, -1) != lang_drive_body) continue;
+      learn_depth(L, c, w, level - 1);
+      break;
     }
     if (lang_own_source(ar.source)) continue;
-    Frame *f = &w->frame[n];
-    if (n >= w->n || f->source != ar.source || f->line != ar.currentline || f->tail != (ar.istailcall != 0)) {
-      *same = false;
-      *f = (Frame){ar.source, ar.currentline, ar.istailcall != 0};
-    }
+    if (level != n + 1) w->straight = false;
+    if (remember(L, w, n, &ar)) *same = false;
     n++;
   }
+  lua_settop(L, top);
   return n;
 }
 
@@ -127,6 +149,11 @@ void lang_locate_fast(lua_State *L, LangCtx *c, Trace *t) {
     w->loc = loc;
   }
   t->loc = w->loc;
+}
+
+void lang_locate_end(lua_State *L) {
+  lua_pushnil(L);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &functions_key);
 }
 
 Trace *lang_need_trace(lua_State *L, LangCtx *c, const char *func) {
