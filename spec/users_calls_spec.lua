@@ -251,9 +251,7 @@ describe("B65: bytes that are no text", function()
     assert.same({name = "_", kind = "bytes", value = "YQBi"}, carried "a\0b")
     local text = "line\nü\"\\\t\x7f"
     assert.same({name = "_", kind = "string", value = text}, carried(text))
-    raises("err_config_text", "a value of opts is not UTF-8 text", function()
-      k:with_opts({flag = "\xff"}):specialize(x)
-    end)
+    raises("err_opt_value", "opts.flag is the string '\\xff'", function() k:with_opts{flag = "\xff"} end)
   end)
 
   it("in base64 come back whole", function()

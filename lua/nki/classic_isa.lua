@@ -94,7 +94,7 @@ local forms = {
   nc_matmul = {"stationary moving", product, whole = true},
   nc_stream_shuffle = {"src dst shuffle_mask"},
   nc_transpose = {"data", transposed "data", whole = true},
-  range_select = {"", like "on_true_tile"},
+  range_select = {"", like "on_true_tile", needs = "on_true_tile"},
   reciprocal = {"data", like "data"},
   scalar_tensor_tensor = {"data op0 operand0 op1 operand1 reverse0 reverse1", like "data"},
   select_reduce = {""},
@@ -185,9 +185,10 @@ end
 -- Is every operand of the classic order, as far as it is required, there?
 local function fits(form, args)
   if not form[2] then return args.dst ~= nil end
+  local order = (" %s %s "):format(form[1], form.needs or "")
   for name in ("data data0 data1 data2 src op stationary moving src_buffer index segment_ids "
     .. "on_true_tile"):gmatch "%S+" do
-    local wanted = (" " .. form[1] .. " "):find(" " .. name .. " ", 1, true)
+    local wanted = order:find(" " .. name .. " ", 1, true)
     local v = args[name]
     if wanted and not (name == "op" and kind(v) == "token" or name ~= "op" and is_operand(v)) then return false end
   end

@@ -2,7 +2,7 @@
 -- kernel's program, which keeps a list of its own (src/lang/node.c); outside it is the framework's, and a node carries
 -- the kernel's IR. The chunk is given
 -- fail(id, message), the contents of nki and the primitives.
-local fail, _, _, nki, steps = ...
+local _, _, lib, nki, steps = ...
 
 local function node_class(name)
   return setmetatable({__name = name}, {
@@ -69,8 +69,7 @@ end
 -- nki.insert_nki_kernel(kernel, arguments ...): the node.
 function nki.insert_nki_kernel(kernel, ...)
   if steps.kind(kernel) ~= "kernel" then
-    fail("bind_kind", ("nki.insert_nki_kernel: parameter 'kernel' must be a kernel, got %s"):format(
-      steps.kind(kernel) or type(kernel)))
+    lib.half "nki.callables".kind_error("nki.insert_nki_kernel", "kernel", "a kernel, which nki.jit makes", kernel)
   end
   return (steps.in_kernel() and insert_here or insert_in_graph)(kernel, ...)
 end

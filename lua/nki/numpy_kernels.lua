@@ -1,7 +1,9 @@
 -- The kernels that run on host arrays: NumpyKernel and what is made of it. There is no device here: what they measure
 -- is the time that the simulator takes on the host, and what only the closed compiler can make is refused. The chunk
 -- is given fail(id, message), the contents of nki and the primitives.
-local fail, _, _, nki, steps = ...
+local fail, _, lib, nki, steps = ...
+local callables = lib.half "nki.callables"
+local fixed, kind_error = callables.fixed, callables.kind_error
 
 local measured = "host time of the simulator"
 
@@ -9,7 +11,7 @@ local measured = "host time of the simulator"
 local function split(who, options, own, optional)
   local mine, rest = {}, {}
   if options ~= nil and (type(options) ~= "table" or #options > 0) then
-    fail("kernel_option", ("%s takes a kernel and a table of options by name"):format(who))
+    fail("kernel_option", ("%s: it takes a kernel and a table of options by name"):format(who))
   end
   for name, value in pairs(own) do
     mine[name] = value
@@ -24,17 +26,52 @@ local function split(who, options, own, optional)
   return mine, rest
 end
 
--- A kernel of a class from a function, or from a kernel that there is; fields become its own. who: what was called.
+-- What class c and its bases up to NumpyKernel have under a name: what makes a kernel a measured one.
+local function measured_member(c, name)
+  while c and c ~= nki.NumpyKernel do
+    local value = rawget(c, name)
+    if value ~= nil then
+      return value
+    end
+    c = rawget(c, "super")
+  end
+  return c and rawget(c, name)
+end
+
+-- A class like c whose other steps are those of the kernel: its own first, else those of its class.
+local function keeping_steps(c, kernel)
+  local class, own = steps.class_of(kernel), steps.fields(kernel)
+  return setmetatable({__name = rawget(c, "__name"), super = c}, {
+    __index = function(_, name)
+      local value = measured_member(c, name)
+      if value == nil then
+        value = own[name]
+      end
+      if value == nil then
+        value = class[name]
+      end
+      return value
+    end,
+    __tostring = function()
+      return tostring(c)
+    end,
+  })
+end
+
+-- A kernel of a class from a function, or from a kernel that there is, whose steps it keeps; fields become its own.
+-- who: what was called.
 local function make(who, c, kernel, fields, options)
   local k
-  if type(kernel) == "userdata" then
+  if type(kernel) == "function" then
+    k = steps.new(c, kernel, options, who)
+  elseif steps.kind(kernel) == "kernel" then
     local given = steps.options(kernel)
     for name, value in pairs(options) do
       given[name] = value
     end
-    k = steps.new(c, kernel.func, given, who)
+    k = steps.new(steps.overrides(kernel) and keeping_steps(c, kernel) or c, kernel.func, given, who)
   else
-    k = steps.new(c, kernel, options, who)
+    kind_error(who, "kernel", "a kernel or a Lua function", kernel)
   end
   for name, value in pairs(fields) do
     k[name] = value
@@ -60,7 +97,7 @@ end
 -- A word of a path or a command: what a NUL or a line break makes of it, nobody meant.
 local function text(who, name, value)
   if type(value) ~= "string" then
-    fail("bind_kind", ("%s: parameter '%s' must be a string, got %s"):format(who, name, type(value)))
+    kind_error(who, name, "a string", value)
   end
   if value:find "%c" then
     fail("bind_value", ("%s: parameter '%s' is %q; it has a control character"):format(who, name, value))
@@ -76,8 +113,21 @@ local function refuse(who, options, names)
   end
 end
 
+-- Inside a kernel's body such a kernel may run on arrays, but be no part of that kernel.
+local function refuse_tiles(self, who, ...)
+  local given = self:bind_arguments(...).arguments
+  for _, name in ipairs(self.params) do
+    if steps.kind(given[name]) == "tile" then
+      fail("kernel_measured", ("kernel %s: '%s' is a tensor of the kernel that is being traced, and %s made this one, "
+        .. "which only runs on arrays; inside a kernel call nki.jit's kernel of the same function"):format(
+        self.func_name, name, who))
+    end
+  end
+end
+
 -- The artifact of a call and copies of its operands, which a measured run may change.
-local function operands(self, ...)
+local function operands(self, who, ...)
+  refuse_tiles(self, who, ...)
   local artifact = steps.specialize(self, ...)
   local given, list = self:bind_arguments(...).arguments, {}
   for i, name in ipairs(artifact.input_names) do
@@ -92,36 +142,58 @@ end
 
 local NumpyKernel = nki.class("NumpyKernel", nki.TraceKernel)
 NumpyKernel.mode = "simulation"
+nki.NumpyKernel = NumpyKernel
 local SimulateKernel = nki.class("SimulateKernel", NumpyKernel)
+
+-- A method of the kernels of class c, with at most so many arguments; nil: any number.
+local function method(c, name, arguments, f)
+  local words = "a kernel of nki." .. rawget(c, "__name")
+  c[name] = callables.method(("%s:%s"):format(rawget(c, "__name"), name), arguments, f, function(self)
+    return steps.kind(self) == "kernel" and self:is_a(c)
+  end, words)
+end
+
+-- The constructor of class c: C(kernel, options), which nki.benchmark and its like are.
+local function constructor(c, who, f)
+  local words = "nki." .. rawget(c, "__name") .. " or a class made of it"
+  c.new = callables.method(who, 2, f, function(self)
+    return type(self) == "table" and self.new ~= nil
+  end, words)
+end
 
 -- ---- benchmark ------------------------------------------------------------------------------------------------------
 
 local BenchmarkKernel = nki.class("BenchmarkKernel", NumpyKernel)
 local files = {save_neff_name = true, save_trace_name = true, additional_compile_opt = true}
 
-function BenchmarkKernel:new(kernel, options)
+constructor(BenchmarkKernel, "nki.benchmark", function(self, kernel, options)
   local own, rest = split("nki.benchmark", options, {warmup = 10, iters = 100}, files)
   count("nki.benchmark", "warmup", own.warmup, 0)
   count("nki.benchmark", "iters", own.iters, 1)
   refuse("nki.benchmark", own, {"save_neff_name", "save_trace_name", "additional_compile_opt"})
   return make("nki.benchmark", self, kernel, own, rest)
-end
+end)
 
 -- Runs the kernel on copies of the arrays and leaves the times in benchmark_result. There is no other result.
-function BenchmarkKernel:call(...)
-  local artifact, list = operands(self, ...)
+method(BenchmarkKernel, "call", nil, function(self, ...)
+  local artifact, list = operands(self, "nki.benchmark", ...)
   local samples = steps.measure(artifact, self.warmup, self.iters, table.unpack(list))
   local latency = {samples = samples}
-  function latency.get_latency_percentile(first, second)
-    local percentile = second or first
+  local function percentile_of(percentile)
     if type(percentile) ~= "number" then
-      fail("bind_kind", ("get_latency_percentile: parameter 'percentile' must be a number, got %s"):format(
-        type(percentile)))
+      kind_error("get_latency_percentile", "percentile", "a number", percentile)
     end
     return steps.percentile(samples, percentile)
   end
+  local checked = fixed("get_latency_percentile", 1, percentile_of)
+  function latency.get_latency_percentile(first, ...) -- with a dot or a colon
+    if first == latency then
+      return checked(...)
+    end
+    return checked(first, ...)
+  end
   self.benchmark_result = {nc_latency = latency, warmup = self.warmup, iters = self.iters, time = measured}
-end
+end)
 
 -- ---- profile --------------------------------------------------------------------------------------------------------
 
@@ -129,7 +201,7 @@ local ProfileKernel = nki.class("ProfileKernel", NumpyKernel)
 local profile_options = {working_directory = true, save_neff_name = true, save_trace_name = true,
   additional_compile_opt = true}
 
-function ProfileKernel:new(kernel, options)
+constructor(ProfileKernel, "nki.profile", function(self, kernel, options)
   local own, rest = split("nki.profile", options, {overwrite = false, profile_nth = 1}, profile_options)
   local folder = own.working_directory
   if type(folder) ~= "string" or folder:sub(1, 1) ~= "/" then
@@ -141,15 +213,15 @@ function ProfileKernel:new(kernel, options)
   count("nki.profile", "profile_nth", own.profile_nth, 1)
   refuse("nki.profile", own, {"save_neff_name", "save_trace_name", "additional_compile_opt"})
   return make("nki.profile", self, kernel, own, rest)
-end
+end)
 
 local function profile_path(self)
   return ("%s/%s.profile.json"):format(self.working_directory, (self.func_name:gsub("/", "_")))
 end
 
 -- Runs the kernel profile_nth times and writes where the time of the last run went.
-function ProfileKernel:call(...)
-  local artifact, list = operands(self, ...)
+method(ProfileKernel, "call", nil, function(self, ...)
+  local artifact, list = operands(self, "nki.profile", ...)
   local path = profile_path(self)
   local there = io.open(path, "rb")
   if there then
@@ -164,7 +236,7 @@ function ProfileKernel:call(...)
     fail("profile_file", ("nki.profile: cannot write %s"):format(why or path))
   end
   self.profile_result = {file = path, text = table_text, json = json, time = measured}
-end
+end)
 
 -- ---- baremetal ------------------------------------------------------------------------------------------------------
 
@@ -175,7 +247,7 @@ for _, name in ipairs(device_texts) do
   device_options[name] = true
 end
 
-function BaremetalKernel:new(kernel, options)
+constructor(BaremetalKernel, "nki.baremetal", function(self, kernel, options)
   local own, rest = split("nki.baremetal", options, {dry_run = false}, device_options)
   flag("nki.baremetal", "dry_run", own.dry_run)
   for _, name in ipairs(device_texts) do
@@ -192,10 +264,11 @@ function BaremetalKernel:new(kernel, options)
       own.artifacts_dir))
   end
   return make("nki.baremetal", self, kernel, {dry_run = own.dry_run, device_options = own}, rest)
-end
+end)
 
 -- What a run on a device would execute and write: {text =, command =, files = {...}, missing = text or nil}.
-function BaremetalKernel:plan(...)
+method(BaremetalKernel, "plan", nil, function(self, ...)
+  refuse_tiles(self, "nki.baremetal", ...)
   local artifact = steps.specialize(self, ...)
   local o = self.device_options
   local lines, missing = steps.plan(artifact, o.artifacts_dir, o.save_neff_name, o.save_trace_name,
@@ -205,9 +278,9 @@ function BaremetalKernel:plan(...)
     plan.files[#plan.files + 1] = file
   end
   return plan
-end
+end)
 
-function BaremetalKernel:call(...)
+method(BaremetalKernel, "call", nil, function(self, ...)
   local plan = self:plan(...)
   if self.dry_run then
     return plan
@@ -215,25 +288,26 @@ function BaremetalKernel:call(...)
   local why = "kernel %s: a run on a device needs %s; nki.simulate runs it here, and dry_run = true shows what "
     .. "would be executed"
   fail("no_device", why:format(self.func_name, plan.missing or "nkilua to load a NEFF, which it does not do"))
-end
+end)
 
 -- ---- the public functions -------------------------------------------------------------------------------------------
 
 -- nki.benchmark(kernel, options), or nki.benchmark{options} to decorate.
-local function entry(c)
-  return function(kernel, options)
+local function entry(who, c)
+  return fixed(who, 2, function(kernel, options)
     if options == nil and (kernel == nil or type(kernel) == "table") then
-      return function(f)
+      return fixed(who, 1, function(f)
         return c(f, kernel)
-      end
+      end)
     end
     return c(kernel, options)
-  end
+  end)
 end
 
-nki.NumpyKernel, nki.SimulateKernel, nki.BenchmarkKernel = NumpyKernel, SimulateKernel, BenchmarkKernel
+nki.SimulateKernel, nki.BenchmarkKernel = SimulateKernel, BenchmarkKernel
 nki.ProfileKernel, nki.BaremetalKernel = ProfileKernel, BaremetalKernel
-nki.benchmark, nki.profile, nki.baremetal = entry(BenchmarkKernel), entry(ProfileKernel), entry(BaremetalKernel)
+nki.benchmark, nki.profile = entry("nki.benchmark", BenchmarkKernel), entry("nki.profile", ProfileKernel)
+nki.baremetal = entry("nki.baremetal", BaremetalKernel)
 
 -- ---- GenericKernel: the class is chosen at the call -----------------------------------------------------------------
 
@@ -244,23 +318,24 @@ local frameworks = {}
 GenericKernel.latest = false -- the kernel of the last call
 
 -- nki.register_framework(class): a subclass of FrameworkKernel whose tensors a GenericKernel shall know.
-function nki.register_framework(c)
+nki.register_framework = fixed("nki.register_framework", 1, function(c)
   if type(c) ~= "table" or type(c.is_framework_tensor) ~= "function" then
-    fail("kernel_option", "nki.jit: nki.register_framework takes a subclass of FrameworkKernel")
+    kind_error("nki.register_framework", "class", "a subclass of nki.FrameworkKernel", c)
   end
   frameworks[#frameworks + 1] = c
-end
+end)
 
-function GenericKernel:new(kernel, options)
+constructor(GenericKernel, "nki.GenericKernel", function(self, kernel, options)
   local own, rest = split("nki.GenericKernel", options, {mode = "auto"})
   if own.mode ~= "auto" and not class_of_mode[own.mode] then
-    fail("kernel_option", ("nki.jit: no mode '%s'"):format(tostring(own.mode)))
+    fail("kernel_option", ("nki.GenericKernel: no mode '%s'; modes are auto, jax, torchxla, legacy, simulation, "
+      .. "benchmark, baremetal"):format(tostring(own.mode)))
   end
   return make("nki.GenericKernel", self, kernel, {requested = own.mode, made = {}}, rest)
-end
+end)
 
 -- compute_mode: the class that a call with these arguments goes to.
-function GenericKernel:resolve(...)
+method(GenericKernel, "resolve", nil, function(self, ...)
   if self.requested ~= "auto" then
     return nki[class_of_mode[self.requested]]
   end
@@ -275,7 +350,7 @@ function GenericKernel:resolve(...)
     arrays = arrays or steps.kind(value) == "array"
   end
   return arrays and nki.SimulateKernel or nki.UnifiedKernel
-end
+end)
 
 -- The kernel that a call with these arguments goes to. There is one of each class; grid and options are the view's.
 local function chosen(self, ...)
@@ -293,23 +368,23 @@ local function chosen(self, ...)
 end
 
 for _, name in ipairs{"specialize", "dump_config", "simulate"} do
-  GenericKernel[name] = function(self, ...)
+  method(GenericKernel, name, nil, function(self, ...)
     local k = chosen(self, ...)
     return k[name](k, ...)
-  end
+  end)
 end
 
-function GenericKernel:call(...)
+method(GenericKernel, "call", nil, function(self, ...)
   local k = chosen(self, ...)
   if not k:is_a(BenchmarkKernel) then
     return k(...)
   end
   k(...)
   self.benchmark_result = k.benchmark_result
-end
+end)
 
 -- A copy has copies of the kernels that there are, so that it shares their caches.
-function GenericKernel:replace(options)
+method(GenericKernel, "replace", 1, function(self, options)
   local copy, made, rest = steps.replace(self, options), {}, {}
   for name, value in pairs(options or {}) do
     rest[name] = value
@@ -320,14 +395,14 @@ function GenericKernel:replace(options)
   end
   copy.made = made
   return copy
-end
+end)
 
-function GenericKernel:copy_kernel()
+method(GenericKernel, "copy_kernel", 0, function(self)
   return self:replace()
-end
+end)
 
 -- The sums over the kernels that there are; what became of the last call.
-function GenericKernel:cache_info()
+method(GenericKernel, "cache_info", 0, function(self)
   local sum = {hits = 0, misses = 0, entries = 0, impure = 0, disk_hits = 0}
   for _, k in pairs(self.made) do
     local info = k:cache_info()
@@ -338,12 +413,12 @@ function GenericKernel:cache_info()
   local latest = self.latest and self.latest:cache_info() or {}
   sum.last, sum.reason = latest.last, latest.reason
   return sum
-end
+end)
 
-function GenericKernel:clear_cache()
+method(GenericKernel, "clear_cache", 0, function(self)
   for _, k in pairs(self.made) do
     k:clear_cache()
   end
-end
+end)
 
 nki.GenericKernel = GenericKernel

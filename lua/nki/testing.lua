@@ -1,4 +1,7 @@
--- testing.lua: assertions on host arrays. They fail by error(), with the line that called them.
+-- testing.lua: assertions on host arrays. They fail by error(), with the line that called them; arguments that are no
+-- arrays or options raise as everywhere. The chunk is given its name, fail(id, message) and the functions in C.
+local _, fail, lib = ...
+local callables = lib.half "nki.callables"
 local nd = require "nki.ndarray"
 
 local testing = {}
@@ -7,18 +10,15 @@ local function text_of_type(a)
   return ("%s[%s]"):format(a.dtype, table.concat({a.shape:unpack()}, ","))
 end
 
-local function is_array(x)
-  return type(x) == "userdata" and getmetatable(x) ~= nil and getmetatable(x).__name == "nki.array"
-end
-
 -- desired may be a number or a nested list: it becomes an array of the dtype of actual.
 local function arrays(name, actual, desired, level)
-  if not is_array(actual) then
-    error(("%s: actual must be an array, got %s"):format(name, type(actual)), level + 1)
+  local who = "nki.testing." .. name
+  if lib.kind(actual) ~= "array" then
+    callables.kind_error(who, "actual", "an array", actual)
   end
-  if not is_array(desired) then
+  if lib.kind(desired) ~= "array" then
     if type(desired) ~= "table" and type(desired) ~= "number" and type(desired) ~= "boolean" then
-      error(("%s: desired must be an array, a number or a nested list, got %s"):format(name, type(desired)), level + 1)
+      callables.kind_error(who, "desired", "an array, a number or a nested list", desired)
     end
     desired = nd.array(desired, actual.dtype)
   end
@@ -53,18 +53,19 @@ end
 
 local OPTIONS = {rtol = "number", atol = "number", equal_nan = "boolean"}
 
-local function check_options(options, level)
-  if type(options) ~= "table" then
-    error("assert_allclose: options must be a table {rtol=, atol=, equal_nan=}, got " .. type(options), level + 1)
+local function check_options(options)
+  local who = "nki.testing.assert_allclose"
+  if type(options) ~= "table" or getmetatable(options) then
+    callables.kind_error(who, "options", "a table such as {rtol = 1e-5}", options)
   end
   for key, value in pairs(options) do
     local want = OPTIONS[key]
     if not want then
-      error(("assert_allclose: no option '%s'; there are rtol, atol and equal_nan"):format(tostring(key)), level + 1)
+      fail("bind_unknown", ("%s: no parameter '%s' (parameters: rtol, atol, equal_nan)"):format(who, tostring(key)))
     elseif type(value) ~= want then
-      error(("assert_allclose: option '%s' must be a %s, got %s"):format(key, want, type(value)), level + 1)
+      callables.kind_error(who, key, "a " .. want, value)
     elseif want == "number" and (value ~= value or value < 0) then
-      error(("assert_allclose: option '%s' is %s; a tolerance is at least 0"):format(key, value), level + 1)
+      fail("bind_value", ("%s: parameter '%s' is %s; a tolerance is at least 0"):format(who, key, tostring(value)))
     end
   end
 end
@@ -72,24 +73,24 @@ end
 -- assert_allclose(actual, desired, {rtol = 1e-7, atol = 0, equal_nan = false}): every |a - d| <= atol + rtol * |d|. NaN
 -- is close to nothing,
 -- except to NaN with equal_nan. Shapes and dtypes must be the same.
-function testing.assert_allclose(actual, desired, options)
-  options = options or {}
-  check_options(options, 2)
+testing.assert_allclose = callables.fixed("nki.testing.assert_allclose", 3, function(actual, desired, options)
+  if options == nil then options = {} end
+  check_options(options)
   local a, d = arrays("assert_allclose", actual, desired, 2)
   local rtol, atol = options.rtol or 1e-7, options.atol or 0
   local found = nd.compare(a, d, rtol, atol, options.equal_nan or false)
   if found then
     error(report("assert_allclose", a, d, found, ("rtol %g, atol %g"):format(rtol, atol)), 2)
   end
-end
+end)
 
 -- assert_equal(actual, desired): the same shape, dtype and bytes.
-function testing.assert_equal(actual, desired)
+testing.assert_equal = callables.fixed("nki.testing.assert_equal", 2, function(actual, desired)
   local a, d = arrays("assert_equal", actual, desired, 2)
   local found = nd.compare(a, d, 0, 0, true, true)
   if found then
     error(report("assert_equal", a, d, found, "bytes"), 2)
   end
-end
+end)
 
 return testing

@@ -226,6 +226,10 @@ static void a_quoted_text_is_cut_at_a_whole_character(void **state) {
   char s[200], cut[200];
   assert_clips("", "", 0);
   assert_clips("a\\x00b", "a\0b", 3);
+  assert_clips("a\\xffb\\x0a\\x7f\\xc3",
+               "a\xff"
+               "b\n\x7f\xc3",
+               6); /* no UTF-8, control characters */
   memset(s, 'a', sizeof s);
   snprintf(cut, sizeof cut, "%.80s", s);
   assert_clips(cut, s, 80);

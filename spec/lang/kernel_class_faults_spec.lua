@@ -37,7 +37,7 @@ describe("compile options", function()
     local given = {opts = {a = 1}, grid = 4}
     assert.same({a = 1}, base.pop_compile_opts(k, given))
     assert.same({grid = 4}, given)
-    raises("err_kernel_option", "replace takes a table", function() k:replace(3) end)
+    raises("err_kernel_option", "kernel:replace: it takes a table", function() k:replace(3) end)
   end)
 
   it("have no names of their own otherwise; who was called is named", function()
@@ -50,6 +50,83 @@ describe("compile options", function()
     end)
     raises("err_bind_unknown", "nki.baremetal: ", function() nki.baremetal(doubled, {levle = 1}) end)
   end)
+end)
+
+describe("a message on options names the function that was called", function()
+  local k = nki.jit(doubled, options)
+  local faults = {
+    {"opts must be a table of names and values, got 3", 3},
+    {"a key of opts must be a name, which is UTF-8 text without NUL bytes", {1}},
+    {"a key of opts must be a name, which is UTF-8 text without NUL bytes", {["a\xff"] = 1}},
+    {"a key of opts must be a name, which is UTF-8 text without NUL bytes", {["a\0"] = 1}},
+    {"opts.a must be a boolean, a number or a string, got a table", {a = {}}},
+    {"opts.a is the string 'a\\xff'; the config holds", {a = "a\xff"}, "err_opt_value"},
+    {"opts.a is the string 'a\\x00'; the config holds", {a = "a\0"}, "err_opt_value"},
+    {"opts.a is the number inf; the config holds", {a = 1 / 0}, "err_opt_value"},
+  }
+  local callers = {
+    ["nki.jit"] = function(opts) return nki.jit(doubled, {opts = opts}) end,
+    ["kernel:with_opts"] = function(opts) return k:with_opts(opts) end,
+    ["kernel:replace"] = function(opts) return k:replace{opts = opts} end,
+    JAXKernel = function(opts) return nki.JAXKernel(doubled, {opts = opts}) end,
+    Mine = function(opts) return subclass{}(doubled, {opts = opts}) end,
+    ["nki.benchmark"] = function(opts) return nki.benchmark(doubled, {opts = opts}) end,
+    ["nki.GenericKernel"] = function(opts) return nki.GenericKernel(doubled, {opts = opts}) end,
+  }
+
+  for who, f in pairs(callers) do
+    it(who, function()
+      for _, fault in ipairs(faults) do
+        raises(fault[3] or "err_kernel_option", who .. ": " .. fault[1], function() f(fault[2]) end)
+      end
+    end)
+  end
+
+  it("also of the other options, and of the function", function()
+    raises("err_kernel_option", "kernel:replace: no mode 'x'", function() k:replace{mode = "x"} end)
+    raises("err_kernel_option", "JAXKernel: enable_cache must be", function()
+      nki.JAXKernel(doubled, {enable_cache = 3})
+    end)
+    raises("err_kernel_option", "kernel:replace: cache_size must be", function() k:replace{cache_size = 0} end)
+    raises("err_kernel_option", "kernel:replace: func_name must be a string, got 3", function()
+      k:replace{func_name = 3}
+    end)
+    raises("err_kernel_option", "nki.GenericKernel: no mode 'x'; modes are auto", function()
+      nki.GenericKernel(doubled, {mode = "x"})
+    end)
+    raises("err_kernel_function", "Mine: a kernel is a Lua function", function() subclass{}(print) end)
+    raises("err_kernel_function", "kernel:replace: a kernel cannot take '...'", function()
+      k:replace{func = function(...) return ... end}
+    end)
+  end)
+end)
+
+describe("a grid that is refused is named, axis and value", function()
+  local k = nki.jit(doubled, options)
+  local allowed = "; a grid is 1 to 8 positive integers, k[4] or k[{4, 2}] (nl.nc(n) for physical cores)"
+  local faults = {
+    {"its grid is 0", 0}, {"its grid is the number 1.5", 1.5}, {"its grid is true", true},
+    {"axis 1 of its grid is 0", {4, 0}}, {"axis 0 of its grid is the string 'x'", {"x", 2}},
+    {"axis 2 of its grid is -1", nki.tuple{1, 2, -1}}, {"its grid has 0 axes", {}},
+    {"its grid has 9 axes", {1, 1, 1, 1, 1, 1, 1, 1, 1}}, {"its grid is nl.sbuf", nl.sbuf},
+    {"axis 0 of its grid is a table", {{4}}},
+  }
+  local callers = {
+    function(grid) return k[grid] end,
+    function(grid) return nki.jit(doubled, {func_name = "k", grid = grid}) end,
+    function(grid) return k:replace{grid = grid} end,
+    function(grid) return k:check_grid(grid) end,
+  }
+
+  for _, fault in ipairs(faults) do
+    it(fault[1], function()
+      for i, f in ipairs(callers) do
+        if not (i == 4 and fault[1]:find "0 axes") then -- there {} is no grid
+          raises("err_kernel_grid", "kernel k: " .. fault[1] .. allowed, function() f(fault[2]) end)
+        end
+      end
+    end)
+  end
 end)
 
 describe("a class that is damaged", function()

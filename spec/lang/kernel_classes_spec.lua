@@ -403,7 +403,7 @@ describe("nki.class", function()
     end)
     assert.is_true(c(doubled, options):is_a(nki.Kernel))
     for _, wrong in ipairs{5, "UnifiedKernel", {}, doubled} do
-      raises("err_kernel_option", "a name and a base class", function()
+      raises("err_bind_kind", "nki.class: parameter '", function()
         nki.class("Mine", wrong)
       end)
     end

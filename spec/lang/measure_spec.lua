@@ -206,3 +206,74 @@ describe("nki.baremetal", function()
     end)
   end)
 end)
+
+describe("a measured kernel", function()
+  local made = {
+    benchmark = function(k) return nki.benchmark(k, {warmup = 0, iters = 1}) end,
+    profile = function(k) return nki.profile(k, {working_directory = "/tmp/none"}) end,
+    baremetal = function(k) return nki.baremetal(k, {dry_run = true}) end,
+  }
+
+  it("is no part of another kernel, and says so", function()
+    for name, make in pairs(made) do
+      local inner = make(silent)
+      local outer = nki.jit(function(a) return inner(a) end, {func_name = "outer", platform_target = "trn2"})
+      raises("err_kernel_measured", ("'a' is a tensor of the kernel that is being traced, and nki.%s made this one, "
+        .. "which only runs on arrays; inside a kernel call nki.jit's kernel"):format(name), function() outer(x) end)
+    end
+    local inner = made.baremetal(silent)
+    raises("err_kernel_measured", "nki.baremetal made this one", function()
+      nki.jit(function(a) return inner:plan(a) end)(x)
+    end)
+  end)
+
+  it("may run on arrays while another kernel is traced", function()
+    local inner = made.benchmark(silent)
+    nki.jit(function(a)
+      inner(x)
+      return silent(a)
+    end)(x)
+    assert.equal(1, #inner.benchmark_result.nc_latency.samples)
+  end)
+
+  it("keeps the steps of the class of its kernel, and those of the kernel alone", function()
+    local seen = {}
+    local Mine = nki.class("Mine", nki.UnifiedKernel)
+    function Mine:call_impl(...)
+      seen[#seen + 1] = "class"
+      return nki.UnifiedKernel.call_impl(self, ...)
+    end
+    function Mine.helper() return "helped" end
+    local given = Mine(silent, {func_name = "mine"})
+    function given:bind_arguments(...)
+      seen[#seen + 1] = "instance"
+      return nki.UnifiedKernel.bind_arguments(self, ...)
+    end
+    for name, make in pairs(made) do
+      seen = {}
+      local k = make(given)
+      k:specialize(x)
+      assert.same({"instance", "class"}, seen, name)
+      assert.equal("helped", k:helper())
+      assert.equal("mine", k.func_name)
+      assert.is_true(k:is_a(nki.NumpyKernel))
+    end
+    seen = {}
+    local k = made.benchmark(given)
+    k(x)
+    assert.truthy(table.concat(seen, " "):find "class")
+    assert.equal(1, #k.benchmark_result.nc_latency.samples)
+    assert.is_true(k:is_a(nki.BenchmarkKernel))
+    given.call = function() error("not what measures") end
+    made.benchmark(given)(x)
+  end)
+
+  it("is made of a kernel or a function", function()
+    for name, make in pairs(made) do
+      for _, wrong in ipairs{3, "x", true, io.stdout, nl.sbuf} do
+        raises("err_bind_kind", ("nki.%s: parameter 'kernel' must be a kernel or a Lua function, got"):format(name),
+          function() make(wrong) end)
+      end
+    end
+  end)
+end)

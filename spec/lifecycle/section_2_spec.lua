@@ -175,9 +175,10 @@ describe("section 2.3: expand_kernel_with_ctx", function()
           end)
       end
     end
-    for _, wrong in ipairs{"ab", 0, true, {0}} do
-      raises("err_kernel_grid", "kernel k: a grid is 1 to 8 positive integers", function()
-        k:check_grid(wrong)
+    for _, wrong in ipairs{{"its grid is the string 'ab'", "ab"}, {"its grid is 0", 0}, {"its grid is true", true},
+      {"axis 0 of its grid is 0", {0}}} do
+      raises("err_kernel_grid", ("kernel k: %s; a grid is 1 to 8 positive integers"):format(wrong[1]), function()
+        k:check_grid(wrong[2])
       end)
     end
     k:check_grid({})

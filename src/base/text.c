@@ -140,10 +140,16 @@ const char *text_clip(char buf[TEXT_CLIP + 4], const char *s, size_t n) {
   const unsigned char *p = (const unsigned char *)s, *end = p + n;
   size_t used = 0;
   while (p < end) {
-    size_t step = utf8_sequence(p, end), width = *p ? step : 4;
-    if (!step) step = width = 1;
+    size_t step = utf8_sequence(p, end), width = step;
+    char spelled[5];
+    bool raw = step && *p >= 0x20 && *p != 0x7f;
+    if (!raw) {
+      snprintf(spelled, sizeof spelled, "\\x%02x", *p);
+      step = 1;
+      width = 4;
+    }
     if (used + width > TEXT_CLIP) return memcpy(buf + used, "...", 4), buf;
-    memcpy(buf + used, *p ? (const char *)p : "\\x00", width);
+    memcpy(buf + used, raw ? (const char *)p : spelled, width);
     used += width;
     p += step;
   }

@@ -73,7 +73,8 @@ void array_drop(lua_State *L, LArray *a) {
 }
 
 static int l_array_gc(lua_State *L) {
-  array_drop(L, lua_touserdata(L, 1));
+  LArray *a = lang_to_array(L, 1); /* a script can call this, too */
+  if (a) array_drop(L, a);
   return 0;
 }
 
@@ -96,7 +97,7 @@ int array_decl(lua_State *L) {
 
 static LDecl *self(lua_State *L, int i) {
   LDecl *d = lang_to_decl(L, i);
-  if (!d) luaL_typeerror(L, i, "nki.decl");
+  if (!d) lang_kind_error(L, i, "decl", "self", "a declaration, which nki.decl makes");
   return d;
 }
 

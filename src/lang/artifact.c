@@ -45,9 +45,9 @@ void artifact_push_made(lua_State *L, LangCtx *c, const Artifact *a) {
   artifact_release(a);
 }
 
-static const Artifact *self(lua_State *L) {
+static const Artifact *self(lua_State *L, const char *func) {
   const Artifact *a = lang_to_artifact(L, 1);
-  if (!a) luaL_typeerror(L, 1, "nki artifact");
+  if (!a) lang_kind_error(L, 1, func, "self", "an artifact");
   return a;
 }
 
@@ -213,7 +213,7 @@ static int no_field(lua_State *L, const char *name) {
 
 /* Upvalue 1: the methods. */
 static int l_index(lua_State *L) {
-  const Artifact *a = self(L);
+  const Artifact *a = self(L, "artifact");
   lua_settop(L, 2);
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
@@ -226,8 +226,9 @@ static int l_index(lua_State *L) {
 
 /* ---- methods ----------------------------------------------------------------------------------------------------- */
 
-static int push_text(lua_State *L, bool (*make)(const Artifact *a, Text *out, Diag *d)) {
-  const Artifact *a = self(L);
+static int push_text(lua_State *L, const char *func, bool (*make)(const Artifact *a, Text *out, Diag *d)) {
+  const Artifact *a = self(L, func);
+  lang_at_most(L, func, 2, 0);
   LangCtx *c = lang_ctx(L);
   Text *t = lang_scratch_text(L, c);
   if (!make(a, t, &c->diag)) lang_raise(L, &c->diag);
@@ -235,9 +236,9 @@ static int push_text(lua_State *L, bool (*make)(const Artifact *a, Text *out, Di
   return 1;
 }
 
-static int l_hlo(lua_State *L) { return push_text(L, hlo_text); }
-static int l_hlo_proto(lua_State *L) { return push_text(L, hlo_proto); }
-static int l_stablehlo(lua_State *L) { return push_text(L, stablehlo_text); }
+static int l_hlo(lua_State *L) { return push_text(L, "artifact:hlo", hlo_text); }
+static int l_hlo_proto(lua_State *L) { return push_text(L, "artifact:hlo_proto", hlo_proto); }
+static int l_stablehlo(lua_State *L) { return push_text(L, "artifact:stablehlo", stablehlo_text); }
 
 /* Leaves, for each rank, the operands of all arguments, which are n from 2 on; returns the index of the first. */
 static int spread_ranks(lua_State *L, const Artifact *a, int64_t ranks) {
@@ -250,7 +251,7 @@ static int spread_ranks(lua_State *L, const Artifact *a, int64_t ranks) {
 
 /* a:simulate(x, y), or by operand name: a:simulate{x = ..., y = ...}; a last table {ranks = n} runs it on n ranks. */
 static int l_simulate(lua_State *L) {
-  const Artifact *a = self(L);
+  const Artifact *a = self(L, "artifact:simulate");
   LangCtx *c = lang_ctx(L);
   int n = (int)a->ninputs, given = lua_gettop(L) - 1;
   char text[96];
@@ -280,7 +281,8 @@ static int l_simulate(lua_State *L) {
 }
 
 static int l_gc(lua_State *L) {
-  LArtifact *u = lua_touserdata(L, 1);
+  LArtifact *u = lang_test(L, 1, lang_ctx(L)->mt_artifact);
+  if (!u) return 0; /* a script can call this, too */
   artifact_release(u->a);
   lang_extern_give(lang_ctx(L), u->bytes);
   *u = (LArtifact){0};
@@ -288,7 +290,7 @@ static int l_gc(lua_State *L) {
 }
 
 static int l_tostring(lua_State *L) {
-  const Artifact *a = self(L);
+  const Artifact *a = self(L, "artifact");
   lua_pushfstring(L, "artifact %s (%d operands, %d outputs, %s)", a->func_name, (int)a->ninputs, (int)a->noutputs,
                   target_name(a->module->target));
   return 1;
@@ -298,8 +300,8 @@ static int l_tostring(lua_State *L) {
 int artifact_decode(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   size_t n;
-  if (lua_gettop(L) != 1 || lua_type(L, 1) != LUA_TSTRING)
-    return lang_kind_error(L, 1, "nki.decode", "config", "a string");
+  lang_at_most(L, "nki.decode", 1, 1);
+  if (lua_type(L, 1) != LUA_TSTRING) return lang_kind_error(L, 1, "nki.decode", "config", "a string");
   const char *text = lua_tolstring(L, 1, &n);
   const Artifact *a = config_decode(c->alloc, text, n, &c->diag);
   if (!a) lang_raise(L, &c->diag);

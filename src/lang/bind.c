@@ -23,6 +23,12 @@ int64_t lang_check_int(lua_State *L, int i, const char *func, const char *param)
   return v;
 }
 
+void lang_at_most(lua_State *L, const char *func, int first, int most) {
+  int n = lua_gettop(L) - first + 1;
+  while (n > most && lua_isnil(L, first + n - 1)) n--;
+  if (n > most) LANG_HERE(L, bind_surplus, func, most, n);
+}
+
 int lang_param(const BindSpec *spec, const char *name) {
   for (int i = 0; i < spec->n; i++)
     if (spec->names[i][0] == name[0] && strcmp(spec->names[i], name) == 0) return i;

@@ -6,7 +6,7 @@ static const char metatable[] = "nki.BoundArguments";
 
 static int l_tostring(lua_State *L) {
   int n = 0;
-  luaL_checktype(L, 1, LUA_TTABLE);
+  if (!lua_istable(L, 1)) return lang_kind_error(L, 1, "BoundArguments", "self", "what bind_arguments returned");
   lua_settop(L, 1);
   if (lua_getfield(L, 1, "names") != LUA_TTABLE || lua_getfield(L, 1, "arguments") != LUA_TTABLE)
     return lua_pushliteral(L, "BoundArguments(damaged)"), 1;
@@ -81,9 +81,8 @@ static void check(lua_State *L, const KernelCore *core, int i, const char *who) 
 }
 
 int bound_check(lua_State *L) {
-  const LKernel *k = lang_to_kernel(L, 1);
+  const LKernel *k = kernel_self(L, luaL_checkstring(L, 3), ANY);
   lua_settop(L, 3);
-  if (!k) return luaL_typeerror(L, 1, "nki kernel");
   check(L, k->core, 2, luaL_checkstring(L, 3));
   return 0;
 }

@@ -104,6 +104,7 @@ int lang_kind_error(lua_State *L, int i, const char *func, const char *param, co
 /* Integer, or a float with an integral value; raises otherwise. */
 int64_t lang_check_int(lua_State *L, int i, const char *func, const char *param);
 bool lang_to_int(lua_State *L, int i, int64_t *out);
+void lang_at_most(lua_State *L, const char *func, int first, int most); /* arguments from first on; nil is none */
 /* Index of a parameter by name, -1 when there is none ("stop" also finds "end"). */
 int lang_param(const BindSpec *spec, const char *name);
 void lang_say_unknown(lua_State *L, const BindSpec *spec, const char *name); /* into the context's Diag */

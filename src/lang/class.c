@@ -134,8 +134,7 @@ void class_map(KernelCall *call) {
 
 int step_bind_arguments(lua_State *L) {
   LangCtx *c = lang_upctx(L);
-  const LKernel *k = lang_to_kernel(L, 1);
-  if (!k) return luaL_typeerror(L, 1, "nki kernel");
+  const LKernel *k = kernel_self(L, "kernel:bind_arguments", ANY);
   kernel_bind(L, c, k, 1);
   bound_push(L, k->core, 2);
   return 1;
@@ -145,8 +144,7 @@ int step_bind_arguments(lua_State *L) {
 static int l_key(lua_State *L) {
   KernelCall call;
   FwArg args[KERNEL_FAST_ARGS];
-  lua_settop(L, 2);
-  kernel_begin_bound(L, &call, args);
+  kernel_begin_bound(L, &call, args, "kernel:_generate_hash_key");
   kernel_request(&call);
   Text *key = lang_scratch_text(L, call.c);
   if (!fw_generate_hash_key(&call.r, key, &call.c->diag)) lang_raise(L, &call.c->diag);
@@ -157,8 +155,7 @@ static int l_key(lua_State *L) {
 /* (kernel, grid): nil is the kernel's own, {} is none. */
 int step_check_grid(lua_State *L) {
   LangCtx *c = lang_upctx(L);
-  const LKernel *k = lang_to_kernel(L, 1);
-  if (!k) return luaL_typeerror(L, 1, "nki kernel");
+  const LKernel *k = kernel_self(L, "kernel:check_grid", 1);
   FwRequest r = {.func_name = k->core->func_name};
   KernelCall call = {.c = c, .k = k, .L = L, .kernel = 1};
   LKernel view = *k;
@@ -179,8 +176,7 @@ int step_specialize_and_call(lua_State *L) {
   KernelCall call;
   FwArg args[KERNEL_FAST_ARGS];
   bool has_collectives = false, impure = false;
-  lua_settop(L, 2);
-  kernel_begin_bound(L, &call, args);
+  kernel_begin_bound(L, &call, args, "kernel:specialize_and_call");
   kernel_request(&call);
   luaL_checkstack(L, call.k->core->nparams + 32, "kernel arguments");
   IrModule *m = drive_specialize(&call, &call.r, &has_collectives, &impure, &call.c->diag);
@@ -224,9 +220,8 @@ static int l_check_hashable(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   char got[DESCRIBE];
   ConstValue value;
-  KernelCall call = {.c = c, .L = L, .kernel = 1, .k = lang_to_kernel(L, 1)};
+  KernelCall call = {.c = c, .L = L, .kernel = 1, .k = kernel_self(L, "kernel:_return_shape_dtype_or_hashable", 2)};
   lua_settop(L, 3);
-  if (!call.k) return luaL_typeerror(L, 1, "nki kernel");
   capture_begin(L, c, call.k->core->dir);
   if (!constant_of(&call, 2, &value))
     LANG_FAIL(L, nki_param_not_hashable, call.k->core->func_name, luaL_optstring(L, 3, "?"),
@@ -246,12 +241,26 @@ static int l_class_of(lua_State *L) {
   return 1;
 }
 
+/* fields(kernel): what was assigned to it, by name. */
+static int l_fields(lua_State *L) {
+  lua_settop(L, 1);
+  lua_getiuservalue(L, 1, 1);
+  if (lua_getiuservalue(L, -1, CORE_FIELDS) != LUA_TTABLE) lua_newtable(L);
+  return 1;
+}
+
+/* overrides(kernel): has its class, or it alone, steps of its own besides `call`? */
+static int l_overrides(lua_State *L) {
+  lua_pushboolean(L, (class_overrides(L, lang_upctx(L), 1) & ~(1u << STEP_call)) != 0);
+  return 1;
+}
+
 /* plan(artifact, dir, neff, trace, compile options): what a run on a device would do, and what it lacks or nil. */
 static int l_plan(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   lua_settop(L, 5);
   const Artifact *a = lang_to_artifact(L, 1);
-  if (!a) return luaL_typeerror(L, 1, "nki artifact");
+  if (!a) return lang_kind_error(L, 1, "kernel:plan", "artifact", "an artifact");
   FwBaremetal b = {luaL_optstring(L, 2, NULL), luaL_optstring(L, 3, NULL), luaL_optstring(L, 4, NULL),
                    luaL_optstring(L, 5, NULL)};
   Text *plan = lang_scratch_text(L, c), *missing = lang_scratch_text(L, c);
@@ -304,6 +313,8 @@ static void class_open(lua_State *L, LangCtx *c) {
                                        {"entries", l_entries},
                                        {"options", kernel_options},
                                        {"class_of", l_class_of},
+                                       {"fields", l_fields},
+                                       {"overrides", l_overrides},
                                        {"in_kernel", l_in_kernel},
                                        {"kind", l_kind},
                                        {"check_hashable", l_check_hashable},

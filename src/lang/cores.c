@@ -44,6 +44,7 @@ static int l_mul(lua_State *L) { return product(L, "operator * on nl.nc"); }
 
 static int l_tostring(lua_State *L) {
   const LCores *c = lang_cores_at(L, 1);
+  if (!c) return lang_kind_error(L, 1, "nl.nc", "self", "what nl.nc made");
   int64_t n = c->cores.count, k = c->size / n;
   char text[80];
   if (k == 1) {

@@ -384,6 +384,7 @@ IrModule *drive_specialize(void *ud, const FwRequest *r, bool *has_collectives, 
 /* ---- the steps as methods ---------------------------------------------------------------------------------------- */
 
 int step_expand_kernel_with_ctx(lua_State *L) {
+  kernel_self(L, "kernel:expand_kernel_with_ctx", 2);
   lua_settop(L, 3);
   DriveRun *run = check_context(L, 2, "expand_kernel_with_ctx");
   const KernelCore *core = run->call->k->core;
@@ -399,7 +400,7 @@ int step_expand_kernel_with_ctx(lua_State *L) {
 }
 
 int step_call_impl(lua_State *L) {
-  if (!lang_to_kernel(L, 1)) return luaL_typeerror(L, 1, "nki kernel");
+  kernel_self(L, "kernel:call_impl", ANY);
   kernel_push_function(L, 1);
   lua_replace(L, 1);
   lua_pushcfunction(L, lang_drive_body);
@@ -409,16 +410,17 @@ int step_call_impl(lua_State *L) {
 }
 
 static int ctx_step(lua_State *L, const char *name, bool (*own)(Trace *t)) {
+  kernel_self(L, name, 1);
   DriveRun *run = check_context(L, 2, name);
   if (!own(run->trace)) trace_error(L, run);
   return 0;
 }
 
 int step_allocate_pending_tensors(lua_State *L) {
-  return ctx_step(L, "allocate_pending_tensors", tr_allocate_pending_tensors);
+  return ctx_step(L, "kernel:allocate_pending_tensors", tr_allocate_pending_tensors);
 }
 
-int step_check_return(lua_State *L) { return ctx_step(L, "check_return", tr_check_return); }
+int step_check_return(lua_State *L) { return ctx_step(L, "kernel:check_return", tr_check_return); }
 
 static int l_say_finalize(lua_State *L) {
   lua_pushliteral(L, "NKIFinalizeException: it ends the body of a kernel, and none is running below this");

@@ -7,6 +7,13 @@ const char LANG_KERNEL[] = "nki.kernel";
 
 bool lang_is_kernel(lua_State *L, int i) { return lang_to_kernel(L, i) != NULL; }
 
+LKernel *kernel_self(lua_State *L, const char *func, int most) {
+  LKernel *k = lang_to_kernel(L, 1);
+  if (!k) lang_kind_error(L, 1, func, "self", "a kernel, which nki.jit makes");
+  if (most != ANY) lang_at_most(L, func, 2, most);
+  return k;
+}
+
 int lang_kernel_param_count(lua_State *L, int i) { return lang_to_kernel(L, i)->core->nparams; }
 
 const char *lang_kernel_param(lua_State *L, int i, int param) { return lang_to_kernel(L, i)->core->params[param]; }
@@ -49,11 +56,10 @@ static int launch(lua_State *L, const LKernel *k) {
 }
 
 static int l_with_opts(lua_State *L) {
-  const LKernel *k = lang_to_kernel(L, 1);
-  if (!k) return luaL_typeerror(L, 1, "nki kernel");
+  const LKernel *k = kernel_self(L, "kernel:with_opts", 1);
   lua_settop(L, 2);
   LKernel *view = push_view(L, k);
-  view->opts = kernel_check_opts(L, 2, k, &view->nopts);
+  view->opts = kernel_check_opts(L, "kernel:with_opts", 2, k, &view->nopts);
   lua_setiuservalue(L, 3, 2);
   return 1;
 }
@@ -61,8 +67,7 @@ static int l_with_opts(lua_State *L) {
 /* ---- methods and fields ------------------------------------------------------------------------------------------ */
 
 static int l_cache_info(lua_State *L) {
-  const LKernel *k = lang_to_kernel(L, 1);
-  if (!k) return luaL_typeerror(L, 1, "nki kernel");
+  const LKernel *k = kernel_self(L, "kernel:cache_info", 0);
   FwCacheInfo info = fw_cache_info(k->core->cache);
   lua_createtable(L, 0, 7);
   lua_pushinteger(L, info.disk_hits);
@@ -83,8 +88,7 @@ static int l_cache_info(lua_State *L) {
 }
 
 static int l_clear_cache(lua_State *L) {
-  const LKernel *k = lang_to_kernel(L, 1);
-  if (!k) return luaL_typeerror(L, 1, "nki kernel");
+  const LKernel *k = kernel_self(L, "kernel:clear_cache", 0);
   fw_cache_clear(k->core->cache);
   lua_getiuservalue(L, 1, 1);
   lua_pushnil(L);
@@ -137,8 +141,7 @@ static int field(lua_State *L, const LKernel *k, const char *name) {
 }
 
 static int l_newindex(lua_State *L) {
-  const LKernel *k = lang_to_kernel(L, 1);
-  if (!k) return luaL_typeerror(L, 1, "nki kernel");
+  const LKernel *k = kernel_self(L, "kernel", ANY);
   if (!k->core->custom || lua_type(L, 2) != LUA_TSTRING)
     return LANG_FAIL(L, read_only, "a kernel that no class of your own made");
   lua_getiuservalue(L, 1, 1);
@@ -161,18 +164,16 @@ static int class_index(lua_State *L, const LKernel *k) {
 
 /* Methods first: upvalue 2 is their table. */
 static int l_index(lua_State *L) {
-  const LKernel *k = lang_to_kernel(L, 1);
-  if (k && class_index(L, k)) return 1;
+  const LKernel *k = kernel_self(L, "kernel", ANY);
+  if (class_index(L, k)) return 1;
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TNIL) return 1;
-  if (!k) return luaL_typeerror(L, 1, "nki kernel");
   lua_settop(L, 2);
   return lua_type(L, 2) == LUA_TSTRING ? field(L, k, lua_tostring(L, 2)) : launch(L, k);
 }
 
 static int l_tostring(lua_State *L) {
-  const LKernel *k = lang_to_kernel(L, 1);
-  if (!k) return luaL_typeerror(L, 1, "nki kernel");
+  const LKernel *k = kernel_self(L, "kernel", ANY);
   lua_pushfstring(L, "kernel %s(", k->core->func_name);
   for (int i = 0; i < k->core->nparams; i++) {
     lua_pushfstring(L, i ? ", %s" : "%s", k->core->params[i]);
@@ -220,7 +221,7 @@ static int l_run(lua_State *L) {
 static int l_simulate(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   if (!lang_to_kernel(L, 1)) return lang_kind_error(L, 1, "nki.simulate", "kernel", "what nki.jit gives");
-  if (lua_gettop(L) > 2) return LANG_FAIL(L, bind_surplus, "nki.simulate", 2, lua_gettop(L));
+  lang_at_most(L, "nki.simulate", 1, 2);
   lua_settop(L, 2);
   int64_t ranks = ranks_option(L, 2, "nki.simulate");
   lua_pushlightuserdata(L, c);

@@ -46,6 +46,9 @@ typedef struct LKernel {
 } LKernel;
 static inline LKernel *lang_to_kernel(lua_State *L, int i) { return lang_tagged(L, i, LANG_KERNEL, sizeof(LKernel)); }
 
+/* The kernel at 1, with at most `most` arguments behind it (ANY: any number); raises naming func. */
+enum { ANY = -1 };
+LKernel *kernel_self(lua_State *L, const char *func, int most);
 void lang_warn_once(const LangCtx *c, const char *text); /* once per process */
 /* The kernel, or the kernels of the table, on top of the stack come from this module of the kernel library. */
 void kernel_from_library(lua_State *L, const char *module);
@@ -128,8 +131,8 @@ void kernel_reraise(KernelCall *call);
 void kernel_call_method(lua_State *L, const KernelCore *core, int nargs, int nresults);
 /* The artifact of a classified call, found or traced; its userdata is pushed. */
 const Artifact *kernel_artifact(KernelCall *call);
-/* Classifies the values of the BoundArguments at 2; args: room for KERNEL_FAST_ARGS. */
-void kernel_begin_bound(lua_State *L, KernelCall *call, FwArg *args);
+/* Classifies the values of the BoundArguments at 2; args: room for KERNEL_FAST_ARGS. who: the step, for messages. */
+void kernel_begin_bound(lua_State *L, KernelCall *call, FwArg *args, const char *who);
 
 /* kernel_cache.c: the persistent cache of the context, and what is said of a specialization. */
 void kernel_cache_open(KernelCall *call); /* before it: attaches the store, fills r.not_on_disk */
@@ -165,8 +168,8 @@ int kernel_new(lua_State *L);          /* (class, function, options): the constr
 int kernel_options(lua_State *L);
 int kernel_replace(lua_State *L); /* (kernel, options): a copy with other options */
 /* kernel_opts.c */
-const KernelOpt *kernel_check_opts(lua_State *L, int table, const LKernel *base,
-                                   uint32_t *n);       /* pushes what owns them */
+/* Pushes what owns them. who: the function that was called, for messages. */
+const KernelOpt *kernel_check_opts(lua_State *L, const char *who, int table, const LKernel *base, uint32_t *n);
 void kernel_push_opts(lua_State *L, const LKernel *k); /* a table as kernel_check_opts takes it */
 /* kernel_jit.c: a grid */
 void kernel_push_grid(lua_State *L, const LKernel *k);                     /* a list as kernel_check_grid takes it */

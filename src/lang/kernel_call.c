@@ -10,12 +10,6 @@ void kernel_push_function(lua_State *L, int kernel) {
   lua_remove(L, -2);
 }
 
-static LKernel *self(lua_State *L) {
-  LKernel *k = lang_to_kernel(L, 1);
-  if (!k) lang_kind_error(L, 1, "kernel", "self", "what nki.jit gives");
-  return k;
-}
-
 /* Kernels that run each other, or themselves, would end in Lua's "C stack overflow", which names nothing. */
 static void check_nesting(lua_State *L, const LangCtx *c, const LKernel *k) {
   enum { MOST = 48 };
@@ -31,9 +25,9 @@ static void check_nesting(lua_State *L, const LangCtx *c, const LKernel *k) {
   if (n > MOST) LANG_HERE(L, kernel_nesting, k->core->func_name, MOST);
 }
 
-static LKernel *open_call(lua_State *L, KernelCall *call) {
+static LKernel *open_call(lua_State *L, KernelCall *call, const char *who, int most) {
   LangCtx *c = lang_upctx(L);
-  LKernel *k = self(L);
+  LKernel *k = kernel_self(L, who, most);
   diag_clear(&c->diag); /* an error of memory inside lang_raise leaves one filled */
   *call = (KernelCall){.c = c, .k = k, .L = L, .kernel = 1, .first = 2, .array = -1, .decl = -1, .tile = -1};
   check_nesting(L, c, k);
@@ -47,8 +41,8 @@ static void take_args(KernelCall *call, FwArg *args) {
 }
 
 /* Binds and classifies; args: room for KERNEL_FAST_ARGS. */
-static void begin_call(lua_State *L, KernelCall *call, FwArg *args) {
-  LKernel *k = open_call(L, call);
+static void begin_call(lua_State *L, KernelCall *call, FwArg *args, const char *who) {
+  LKernel *k = open_call(L, call, who, ANY);
   if (kernel_overrides(call, STEP_bind_arguments)) {
     class_bind(call);
   } else {
@@ -57,10 +51,11 @@ static void begin_call(lua_State *L, KernelCall *call, FwArg *args) {
   take_args(call, args);
 }
 
-void kernel_begin_bound(lua_State *L, KernelCall *call, FwArg *args) {
-  const LKernel *k = open_call(L, call);
+void kernel_begin_bound(lua_State *L, KernelCall *call, FwArg *args, const char *who) {
+  const LKernel *k = open_call(L, call, who, 1);
+  lua_settop(L, 2);
   call->first = lua_gettop(L) + 1;
-  bound_spread(L, k->core, 2, "this step");
+  bound_spread(L, k->core, 2, who);
   take_args(call, args);
 }
 
@@ -141,8 +136,7 @@ static int dump(KernelCall *call, bool requested) {
 int step_dump_config_with_boundargs(lua_State *L) {
   KernelCall call;
   FwArg args[KERNEL_FAST_ARGS];
-  lua_settop(L, 2);
-  kernel_begin_bound(L, &call, args);
+  kernel_begin_bound(L, &call, args, "kernel:dump_config_with_boundargs");
   kernel_request(&call);
   check_mix(&call);
   return push_record(&call, kernel_artifact(&call));
@@ -151,7 +145,7 @@ int step_dump_config_with_boundargs(lua_State *L) {
 int kernel_dump_config(lua_State *L) {
   KernelCall call;
   FwArg args[KERNEL_FAST_ARGS];
-  begin_call(L, &call, args);
+  begin_call(L, &call, args, "kernel:dump_config");
   dump(&call, false);
   lua_pop(L, 1);
   return 3;
@@ -172,7 +166,7 @@ static int record(KernelCall *call, bool requested) {
 int kernel_specialize(lua_State *L) {
   KernelCall call;
   FwArg args[KERNEL_FAST_ARGS];
-  begin_call(L, &call, args);
+  begin_call(L, &call, args, "kernel:specialize");
   return record(&call, false);
 }
 
@@ -223,13 +217,14 @@ int kernel_operands(lua_State *L) {
   KernelCall call;
   FwArg args[KERNEL_FAST_ARGS];
   const Artifact *a = lang_to_artifact(L, lua_upvalueindex(2));
-  begin_call(L, &call, args);
+  begin_call(L, &call, args, "nki.simulate");
   kernel_request(&call);
   check_mix(&call);
   const KernelCore *core = call.k->core;
   if (call.decl >= 0) LANG_FAIL(L, kernel_decl_run, core->func_name, param(&call, call.decl), "a simulation");
   if (core->mode == MODE_LEGACY)
-    LANG_FAIL(L, kernel_option, "a kernel of mode legacy writes into its arguments and does not run on ranks");
+    LANG_FAIL(L, kernel_option, "nki.simulate",
+              "a kernel of mode legacy writes into its arguments and does not run on ranks");
   if (a) {
     lua_pushvalue(L, lua_upvalueindex(2));
   } else {
@@ -242,7 +237,7 @@ int kernel_operands(lua_State *L) {
 int kernel_simulate(lua_State *L) {
   KernelCall call;
   FwArg args[KERNEL_FAST_ARGS];
-  begin_call(L, &call, args);
+  begin_call(L, &call, args, "nki.simulate_kernel");
   kernel_request(&call);
   return run(&call);
 }
@@ -271,7 +266,7 @@ int step_inline_function(lua_State *L) {
   KernelCall call;
   FwArg args[KERNEL_FAST_ARGS];
   lang_need_trace(L, lang_upctx(L), "inline_function");
-  begin_call(L, &call, args);
+  begin_call(L, &call, args, "kernel:inline_function");
   return node_insert(&call);
 }
 
@@ -286,13 +281,13 @@ static int call_kernel(KernelCall *call) {
 int step_call(lua_State *L) {
   KernelCall call;
   FwArg args[KERNEL_FAST_ARGS];
-  begin_call(L, &call, args);
+  begin_call(L, &call, args, "kernel:call");
   return call_kernel(&call);
 }
 
 int kernel_call(lua_State *L) {
   LangCtx *c = lang_upctx(L);
-  const LKernel *k = self(L);
+  const LKernel *k = kernel_self(L, "kernel", ANY);
   if (!k->core->custom || !(class_overrides(L, c, 1) >> STEP_call & 1)) return step_call(L);
   class_push_method(L, 1, STEP_call);
   lua_pop(L, 1);

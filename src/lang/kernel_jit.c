@@ -7,6 +7,19 @@
 
 static const char core_name[] = "nki.kernel_core";
 
+/* Where bind_options leaves the arguments of nki.jit. */
+enum {
+  P_fn = 1,
+  P_mode,
+  P_grid,
+  P_func_name,
+  P_enable_cache,
+  P_platform_target,
+  P_opts,
+  P_cache_size,
+  P_count = P_cache_size
+};
+
 static int l_free_core(lua_State *L) {
   KernelCore *core = lua_touserdata(L, 1);
   if (!core->lent) fw_cache_free(core->cache);
@@ -41,12 +54,13 @@ static const char *keep(lua_State *L, LangCtx *c, KernelCore *core, const char *
 
 /* ---- the function ------------------------------------------------------------------------------------------------ */
 
-static void read_params(lua_State *L, LangCtx *c, KernelCore *core, int fn) {
+static void read_params(lua_State *L, LangCtx *c, KernelCore *core, const char *who) {
+  const int fn = P_fn;
   lua_Debug ar;
-  if (lua_iscfunction(L, fn)) LANG_FAIL(L, kernel_function, "a kernel is a Lua function, not one written in C");
+  if (lua_iscfunction(L, fn)) LANG_FAIL(L, kernel_function, who, "a kernel is a Lua function, not one written in C");
   lua_pushvalue(L, fn);
   lua_getinfo(L, ">Su", &ar);
-  if (ar.isvararg) LANG_FAIL(L, kernel_function, "a kernel cannot take '...': every parameter needs a name");
+  if (ar.isvararg) LANG_FAIL(L, kernel_function, who, "a kernel cannot take '...': every parameter needs a name");
   core->nparams = ar.nparams;
   core->params = arena_newn(&core->arena, const char *, ar.nparams);
   if (!core->params) no_memory(L, c);
@@ -54,9 +68,9 @@ static void read_params(lua_State *L, LangCtx *c, KernelCore *core, int fn) {
     lua_pushvalue(L, fn);
     const char *name = lua_getlocal(L, NULL, i + 1); /* leaves the function where it is */
     lua_pop(L, 1);
-    if (!name) LANG_FAIL(L, kernel_function, "the function is stripped of its parameter names");
+    if (!name) LANG_FAIL(L, kernel_function, who, "the function is stripped of its parameter names");
     for (int k = 0; k < i; k++)
-      if (strcmp(core->params[k], name) == 0) LANG_FAIL(L, kernel_function, "two parameters have the same name");
+      if (strcmp(core->params[k], name) == 0) LANG_FAIL(L, kernel_function, who, "two parameters have the same name");
     core->params[i] = keep(L, c, core, name);
   }
   char dir[512];
@@ -74,17 +88,17 @@ static void read_params(lua_State *L, LangCtx *c, KernelCore *core, int fn) {
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
-static const char *check_string(lua_State *L, int i, const char *what) {
+static const char *check_string(lua_State *L, const char *who, int i, const char *what) {
   char text[96], got[DESCRIBE];
   if (lua_type(L, i) == LUA_TSTRING) return lua_tostring(L, i);
   snprintf(text, sizeof text, "%s must be a string, got %.40s", what, lang_describe(L, i, got, sizeof got));
-  LANG_FAIL(L, kernel_option, text);
+  LANG_FAIL(L, kernel_option, who, text);
   return NULL;
 }
 
-static void set_name(lua_State *L, LangCtx *c, KernelCore *core, int i) {
-  const char *name = check_string(L, i, "func_name");
-  size_t n = lua_rawlen(L, i);
+static void set_name(lua_State *L, LangCtx *c, KernelCore *core, const char *who) {
+  const char *name = check_string(L, who, P_func_name, "func_name");
+  size_t n = lua_rawlen(L, P_func_name);
   const char *why = NULL;
   if (n == 0) why = "it is empty";
   if (n > 255) why = "it is longer than 255 bytes";
@@ -92,7 +106,8 @@ static void set_name(lua_State *L, LangCtx *c, KernelCore *core, int i) {
   if (!text_is_utf8(name, n, NULL)) why = "it is not UTF-8";
   for (size_t k = 0; k < n && !why; k++)
     if ((unsigned char)name[k] < 0x20 || name[k] == 0x7f) why = "it holds a control character";
-  if (why) LANG_FAIL(L, func_name, name, why);
+  char clip[TEXT_CLIP + 4];
+  if (why) LANG_FAIL(L, func_name, text_clip(clip, name, n), why);
   core->func_name = keep(L, c, core, name);
 }
 
@@ -101,15 +116,15 @@ static const char *const mode_names[] = {"auto",      "simulation", "jax",      
 enum { OF_CLASSES = 5, IN_LUA = 6 }; /* from here on: no mode of nki.jit; a class in Lua */
 static const KernelMode modes[] = {MODE_AUTO, MODE_SIMULATION, MODE_JAX, MODE_TORCHXLA, MODE_LEGACY, MODE_FRAMEWORK};
 
-static int find_mode(lua_State *L, int i) {
-  const char *name = check_string(L, i, "mode");
-  char text[160];
+static int find_mode(lua_State *L, const char *who) {
+  const char *name = check_string(L, who, P_mode, "mode");
+  char text[TEXT_CLIP + 160], clip[TEXT_CLIP + 4];
   int k = 0;
   while (mode_names[k] && (k == OF_CLASSES || strcmp(mode_names[k], name) != 0)) k++;
   if (mode_names[k]) return k;
-  snprintf(text, sizeof text,
-           "no mode '%.40s'; modes are auto, simulation, jax, torchxla, legacy, benchmark, baremetal", name);
-  LANG_FAIL(L, kernel_option, text);
+  snprintf(text, sizeof text, "no mode '%s'; modes are auto, simulation, jax, torchxla, legacy, benchmark, baremetal",
+           lang_clip(L, P_mode, clip));
+  LANG_FAIL(L, kernel_option, who, text);
   return 0;
 }
 
@@ -128,19 +143,35 @@ static bool grid_axis(lua_State *L, int i, LKernel *k, int axis) {
   return c || (lang_to_int(L, i, &k->grid[axis]) && k->grid[axis] >= 1);
 }
 
+/* A list of axes, plain or one that answers to # and [i] (nki.tuple, a shape). */
+static bool is_list(lua_State *L, int i) {
+  if (lua_istable(L, i)) return true;
+  if (!lua_isuserdata(L, i) || luaL_getmetafield(L, i, "__len") == LUA_TNIL) return false;
+  lua_pop(L, 1);
+  return true;
+}
+
 void kernel_check_grid(lua_State *L, const char *name, int i, LKernel *k) {
-  char got[DESCRIBE];
-  bool ok = grid_axis(L, i, k, 0);
+  char text[DESCRIBE + 40], got[DESCRIBE];
   k->ngrid = 1;
-  if (ok) return;
-  lua_Integer n = lua_istable(L, i) || lua_isuserdata(L, i) ? luaL_len(L, i) : 0;
-  ok = n >= 1 && n <= IR_MAX_GRID;
-  for (int axis = 0; ok && axis < n; axis++) {
+  if (grid_axis(L, i, k, 0)) return;
+  if (!is_list(L, i)) {
+    snprintf(text, sizeof text, "its grid is %s", lang_describe(L, i, got, sizeof got));
+    LANG_FAIL(L, kernel_grid, name, text);
+  }
+  lua_Integer n = luaL_len(L, i);
+  if (n < 1 || n > IR_MAX_GRID) {
+    snprintf(text, sizeof text, "its grid has %lld axes", (long long)n);
+    LANG_FAIL(L, kernel_grid, name, text);
+  }
+  for (int axis = 0; axis < n; axis++) {
     lua_geti(L, i, axis + 1);
-    ok = grid_axis(L, -1, k, axis);
+    if (!grid_axis(L, -1, k, axis)) {
+      snprintf(text, sizeof text, "axis %d of its grid is %s", axis, lang_describe(L, lua_gettop(L), got, sizeof got));
+      LANG_FAIL(L, kernel_grid, name, text);
+    }
     lua_pop(L, 1);
   }
-  if (!ok) LANG_FAIL(L, kernel_grid, name, lang_describe(L, i, got, sizeof got));
   k->ngrid = (int)n;
 }
 
@@ -157,58 +188,46 @@ void kernel_push_grid(lua_State *L, const LKernel *k) {
 
 /* ---- nki.jit ----------------------------------------------------------------------------------------------------- */
 
-enum {
-  P_fn = 1,
-  P_mode,
-  P_grid,
-  P_func_name,
-  P_enable_cache,
-  P_platform_target,
-  P_opts,
-  P_cache_size,
-  P_count = P_cache_size
-};
-
-static void read_cache(lua_State *L, KernelCore *core) {
+static void read_cache(lua_State *L, KernelCore *core, const char *who) {
   if (!lua_isnil(L, P_enable_cache)) {
-    if (!lua_isboolean(L, P_enable_cache)) LANG_FAIL(L, kernel_option, "enable_cache must be true or false");
+    if (!lua_isboolean(L, P_enable_cache)) LANG_FAIL(L, kernel_option, who, "enable_cache must be true or false");
     core->enable_cache = lua_toboolean(L, P_enable_cache);
   }
   if (lua_isnil(L, P_cache_size)) return;
   int64_t size;
   if (!lang_to_int(L, P_cache_size, &size) || size < 1)
-    LANG_FAIL(L, kernel_option, "cache_size must be a positive integer");
+    LANG_FAIL(L, kernel_option, who, "cache_size must be a positive integer");
   core->cache_size = size;
   fw_cache_limit(core->cache, size);
 }
 
 /* An unknown target is an error here already, not at the first call. */
-static void read_target(lua_State *L, LangCtx *c, KernelCore *core) {
+static void read_target(lua_State *L, LangCtx *c, KernelCore *core, const char *who) {
   if (lua_isnil(L, P_platform_target)) return;
   Target t;
   bool fallback;
   const char *warning;
-  core->target = keep(L, c, core, check_string(L, P_platform_target, "platform_target"));
+  core->target = keep(L, c, core, check_string(L, who, P_platform_target, "platform_target"));
   if (!fw_get_platform_target(core->target, &t, &fallback, &warning, &c->diag)) lang_raise(L, &c->diag);
 }
 
-static void make_kernel(lua_State *L, LangCtx *c) {
+static void make_kernel(lua_State *L, LangCtx *c, const char *who) {
   LKernel *k = lua_newuserdatauv(L, sizeof *k, 2);
   memset(k, 0, sizeof *k);
   int self = lua_gettop(L);
   KernelCore *core = push_core(L, c);
   if (!core->cache) no_memory(L, c);
-  read_params(L, c, core, P_fn);
+  read_params(L, c, core, who);
   lua_pushvalue(L, P_fn);
   lua_setiuservalue(L, -2, 1);
   lua_setiuservalue(L, self, 1);
-  if (!lua_isnil(L, P_func_name)) set_name(L, c, core, P_func_name);
-  if (!lua_isnil(L, P_mode)) core->mode = modes[find_mode(L, P_mode)];
+  if (!lua_isnil(L, P_func_name)) set_name(L, c, core, who);
+  if (!lua_isnil(L, P_mode)) core->mode = modes[find_mode(L, who)];
   if (!lua_isnil(L, P_grid)) kernel_check_grid(L, core->func_name, P_grid, k);
-  read_cache(L, core);
-  read_target(L, c, core);
+  read_cache(L, core, who);
+  read_target(L, c, core, who);
   if (!lua_isnil(L, P_opts)) {
-    k->opts = kernel_check_opts(L, P_opts, NULL, &k->nopts);
+    k->opts = kernel_check_opts(L, who, P_opts, NULL, &k->nopts);
     lua_setiuservalue(L, self, 2);
   }
   k->core = core;
@@ -236,7 +255,10 @@ static void bind_options(lua_State *L, const char *who) {
   const BindSpec spec = {
       .func = who, .names = option_names, .required = required, .n = P_count, .list_mask = 1u << (P_grid - 1)};
   lang_bind(L, &spec);
-  if (!lua_isfunction(L, P_fn)) LANG_FAIL(L, kernel_function, "the first argument must be the kernel function");
+  if (lua_isfunction(L, P_fn)) return;
+  char text[DESCRIBE + 48], got[DESCRIBE];
+  snprintf(text, sizeof text, "parameter 'fn' must be a Lua function, got %s", lang_describe(L, P_fn, got, sizeof got));
+  LANG_FAIL(L, kernel_function, who, text);
 }
 
 /* A mode that is a class in Lua: nki.BenchmarkKernel(fn, options). */
@@ -261,9 +283,9 @@ int kernel_jit(lua_State *L) {
     return 1;
   }
   bind_options(L, "nki.jit");
-  int mode = lua_isnil(L, P_mode) ? 0 : find_mode(L, P_mode);
+  int mode = lua_isnil(L, P_mode) ? 0 : find_mode(L, "nki.jit");
   if (mode >= IN_LUA) return jit_by_class(L, c, mode);
-  make_kernel(L, c);
+  make_kernel(L, c, "nki.jit");
   return 1;
 }
 
@@ -273,20 +295,21 @@ int kernel_jit(lua_State *L) {
 static int l_construct(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   int class = lua_upvalueindex(2);
-  bind_options(L, lua_tostring(L, lua_upvalueindex(3)));
+  const char *who = lua_tostring(L, lua_upvalueindex(3));
+  bind_options(L, who);
   bool of_class = lua_istable(L, class);
   if (of_class) {
-    if (!lua_isnil(L, P_mode)) LANG_FAIL(L, kernel_option, "the class of a kernel says its mode");
+    if (!lua_isnil(L, P_mode)) LANG_FAIL(L, kernel_option, who, "the class of a kernel says its mode");
     lua_getfield(L, class, "mode");
     lua_replace(L, P_mode);
   }
   int mode = lua_isnil(L, P_mode)                                           ? 0
              : strcmp(lua_tostring(L, P_mode), mode_names[OF_CLASSES]) == 0 ? OF_CLASSES
-                                                                            : find_mode(L, P_mode);
-  if (mode >= IN_LUA) LANG_FAIL(L, kernel_option, "only nki.jit takes the modes benchmark and baremetal");
+                                                                            : find_mode(L, who);
+  if (mode >= IN_LUA) LANG_FAIL(L, kernel_option, who, "only nki.jit takes the modes benchmark and baremetal");
   lua_pushnil(L);
   lua_replace(L, P_mode);
-  make_kernel(L, c);
+  make_kernel(L, c, who);
   KernelCore *core = ((LKernel *)lua_touserdata(L, -1))->core;
   core->mode = modes[mode];
   if (!of_class) return 1;
@@ -304,7 +327,8 @@ static int l_construct(lua_State *L) {
 /* (class, function, options, who is called): who: the class's name when it is not given. */
 int kernel_new(lua_State *L) {
   lua_settop(L, 4);
-  if (!lua_istable(L, 1)) return luaL_typeerror(L, 1, "class");
+  if (!lua_istable(L, 1))
+    return lang_kind_error(L, 1, "Kernel:new", "class", "a class of kernels, such as nki.UnifiedKernel");
   lua_pushlightuserdata(L, lang_upctx(L));
   lua_pushvalue(L, 1);
   lua_pushliteral(L, "__name");
@@ -341,11 +365,12 @@ static void push_options(lua_State *L, const LKernel *k) {
 
 /* options(kernel): a table that makes it again. */
 int kernel_options(lua_State *L) {
-  const LKernel *k = lang_to_kernel(L, 1);
-  if (!k) return luaL_typeerror(L, 1, "nki kernel");
+  const LKernel *k = kernel_self(L, "kernel", ANY);
   push_options(L, k);
   return 1;
 }
+
+static const char replace_name[] = "kernel:replace";
 
 /* From the core on top of the stack to the one below it. */
 static void copy_fields(lua_State *L) {
@@ -364,7 +389,7 @@ static void inherit(lua_State *L, int from, bool own_mode, bool own_cache) {
   LKernel *copy = lua_touserdata(L, -1);
   KernelCore *core = copy->core;
   const KernelCore *original = ((LKernel *)lua_touserdata(L, from))->core;
-  if (own_mode && original->custom) LANG_FAIL(L, kernel_option, "replace: the class of a kernel says its mode");
+  if (own_mode && original->custom) LANG_FAIL(L, kernel_option, replace_name, "the class of a kernel says its mode");
   if (!own_mode) core->mode = original->mode;
   core->custom = original->custom;
   lua_getiuservalue(L, -1, 1);
@@ -387,14 +412,13 @@ static void inherit(lua_State *L, int from, bool own_mode, bool own_cache) {
 
 int kernel_replace(lua_State *L) {
   LangCtx *c = lang_upctx(L);
-  const LKernel *k = lang_to_kernel(L, 1);
-  if (!k) return luaL_typeerror(L, 1, "nki kernel");
+  const LKernel *k = kernel_self(L, replace_name, 1);
   if (lua_isnoneornil(L, 2)) {
     lua_settop(L, 1);
     lua_newtable(L);
   }
   lua_settop(L, 2);
-  if (!lua_istable(L, 2)) LANG_FAIL(L, kernel_option, "replace takes a table of options");
+  if (!lua_istable(L, 2)) LANG_FAIL(L, kernel_option, replace_name, "it takes a table of options by name");
   bool own_cache = lua_getfield(L, 2, "cache_size") != LUA_TNIL, own_mode = lua_getfield(L, 2, "mode") != LUA_TNIL;
   lua_pop(L, 2);
   push_options(L, k);
@@ -412,7 +436,7 @@ int kernel_replace(lua_State *L) {
   }
   lua_pushlightuserdata(L, c);
   lua_pushnil(L);
-  lua_pushliteral(L, "replace");
+  lua_pushstring(L, replace_name);
   lua_pushcclosure(L, l_construct, 3);
   lua_pushvalue(L, 4);
   lua_pushvalue(L, 3);
@@ -426,9 +450,10 @@ int kernel_replace(lua_State *L) {
 /* nki.trace(fn): a helper that is only called inside a kernel and may take tiles from any memory. */
 int kernel_trace_helper(lua_State *L) {
   LangCtx *c = lang_upctx(L);
-  if (lua_gettop(L) != 1 || !lua_isfunction(L, 1)) LANG_FAIL(L, kernel_function, "nki.trace takes one function");
+  if (lua_gettop(L) != 1 || !lua_isfunction(L, 1))
+    LANG_FAIL(L, kernel_function, "nki.trace", "it takes one Lua function, and no options");
   lua_settop(L, P_count);
-  make_kernel(L, c);
+  make_kernel(L, c, "nki.trace");
   LKernel *k = lua_touserdata(L, -1);
   k->core->mode = MODE_TRACE;
   return 1;

@@ -15,19 +15,23 @@ static int compare_opts(const void *a, const void *b) {
   return strcmp(((const KernelOpt *)a)->key, ((const KernelOpt *)b)->key);
 }
 
+static bool is_text(const char *s, size_t n) { return text_is_utf8(s, n, NULL) && strlen(s) == n; }
+
 /* What JSON text keeps as what it is; a number that must be written as a string would be read as one. */
 static bool fits_config(const ConstValue *v) {
   const int64_t exact = INT64_C(1) << 53;
   if (v->kind == CONST_INT) return v->i >= -exact && v->i <= exact;
+  if (v->kind == CONST_STRING) return is_text(v->s, v->len);
   return v->kind != CONST_FLOAT || isfinite(v->f);
 }
 
-static void read_opt(lua_State *L, LangCtx *c, Arena *arena, KernelOpt *out) {
+static void read_opt(lua_State *L, const char *who, Arena *arena, KernelOpt *out) {
   char text[160], got[DESCRIBE];
   ConstValue v = {.kind = CONST_NIL};
   size_t n;
   const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tolstring(L, -2, &n) : NULL;
-  if (!key || strlen(key) != n) LANG_FAIL(L, kernel_option, "opts: a key must be a string without NUL bytes");
+  if (!key || !is_text(key, n))
+    LANG_FAIL(L, kernel_option, who, "a key of opts must be a name, which is UTF-8 text without NUL bytes");
   switch (lua_type(L, -1)) {
     case LUA_TBOOLEAN:
       v = (ConstValue){.kind = CONST_BOOL, .b = lua_toboolean(L, -1)};
@@ -44,11 +48,11 @@ static void read_opt(lua_State *L, LangCtx *c, Arena *arena, KernelOpt *out) {
     default:
       snprintf(text, sizeof text, "opts.%.40s must be a boolean, a number or a string, got %.40s", key,
                lang_describe(L, -1, got, sizeof got));
-      LANG_FAIL(L, kernel_option, text);
+      LANG_FAIL(L, kernel_option, who, text);
   }
-  if (!fits_config(&v)) LANG_FAIL(L, opt_value, key, lang_describe(L, lua_gettop(L), got, sizeof got));
+  if (!fits_config(&v)) LANG_FAIL(L, opt_value, who, key, lang_describe(L, lua_gettop(L), got, sizeof got));
   *out = (KernelOpt){.key = arena_strdup(arena, key, strlen(key)), .value = v};
-  if (!out->key || (v.kind == CONST_STRING && !v.s)) no_memory(L, c);
+  if (!out->key || (v.kind == CONST_STRING && !v.s)) no_memory(L, lang_ctx(L));
 }
 
 static uint32_t find_opt(const KernelOpt *list, uint32_t n, const char *key) {
@@ -57,9 +61,14 @@ static uint32_t find_opt(const KernelOpt *list, uint32_t n, const char *key) {
   return i;
 }
 
-const KernelOpt *kernel_check_opts(lua_State *L, int table, const LKernel *base, uint32_t *n) {
+const KernelOpt *kernel_check_opts(lua_State *L, const char *who, int table, const LKernel *base, uint32_t *n) {
   LangCtx *c = lang_ctx(L);
-  if (!lua_istable(L, table)) LANG_FAIL(L, kernel_option, "opts must be a table of names and values");
+  if (!lua_istable(L, table)) {
+    char text[96], got[DESCRIBE];
+    snprintf(text, sizeof text, "opts must be a table of names and values, got %.40s",
+             lang_describe(L, table, got, sizeof got));
+    LANG_FAIL(L, kernel_option, who, text);
+  }
   size_t room = base ? base->nopts : 0;
   lua_pushnil(L);
   for (; lua_next(L, table); lua_pop(L, 1)) room++;
@@ -72,7 +81,7 @@ const KernelOpt *kernel_check_opts(lua_State *L, int table, const LKernel *base,
   lua_pushnil(L);
   while (lua_next(L, table)) {
     KernelOpt opt;
-    read_opt(L, c, arena, &opt);
+    read_opt(L, who, arena, &opt);
     uint32_t at = find_opt(list, *n, opt.key);
     if (at == *n) ++*n;
     list[at] = opt;

@@ -9,7 +9,7 @@ enum { M_artifact = 1, M_count, M_more, M_arrays };
 
 static const Artifact *artifact_at(lua_State *L) {
   const Artifact *a = lang_to_artifact(L, M_artifact);
-  if (!a) luaL_typeerror(L, M_artifact, "nki artifact");
+  if (!a) lang_kind_error(L, M_artifact, "measure", "artifact", "an artifact");
   return a;
 }
 

@@ -145,6 +145,7 @@ int array_save(lua_State *L) {
 
 static int l_bytes(lua_State *L) {
   const LArray *a = array_check(L, 1, "array:bytes", "self");
+  lang_at_most(L, "array:bytes", 2, 0);
   lua_pushlstring(L, a->data, a->nbytes);
   return 1;
 }

@@ -41,6 +41,7 @@ static int l_set(lua_State *L) {
 static int l_free(lua_State *L) {
   LArray *a = lang_to_array(L, 1);
   if (!a) return lang_kind_error(L, 1, "array:free", "self", "an array");
+  lang_at_most(L, "array:free", 2, 0);
   array_drop(L, a);
   return 0;
 }

@@ -119,6 +119,7 @@ static void round_number(lua_State *L, Side *s, DType dtype) {
 }
 
 static int binary(lua_State *L, const char *func, Binary f, bool divides) {
+  lang_at_most(L, func, 1, 2);
   lua_settop(L, 2);
   Side x = side(L, 1, func, "x"), y = side(L, 2, func, "y"), *both[2] = {&x, &y};
   int64_t shape[IR_MAX_RANK];
@@ -152,6 +153,7 @@ static int l_minimum(lua_State *L) { return binary(L, "array:minimum", smaller, 
 static int unary(lua_State *L, const char *func, Unary f, bool keeps) {
   double block[ARRAY_BLOCK];
   const LArray *a = array_numeric(L, 1, func, "self");
+  lang_at_most(L, func, 2, 0);
   if (a->dtype == DT_bool_) LANG_FAIL(L, array_bool, func);
   ArrayOut out = {L, func,
                   lang_push_array(L, dtype_is_int(a->dtype) && !keeps ? DT_float32 : a->dtype, a->rank, a->shape)};
@@ -171,11 +173,12 @@ static int l_log(lua_State *L) { return unary(L, "array:log", log, false); }
 static int l_sqrt(lua_State *L) { return unary(L, "array:sqrt", sqrt, false); }
 static int l_tanh(lua_State *L) { return unary(L, "array:tanh", tanh, false); }
 static int l_abs(lua_State *L) { return unary(L, "array:abs", fabs, true); }
-static int l_unm(lua_State *L) { return unary(L, "array unary -", negative, true); }
+static int l_unm(lua_State *L) { return lua_settop(L, 1), unary(L, "array unary -", negative, true); }
 
 /* a:map(f): f(element) for each, in order, as the array's dtype. */
 static int l_map(lua_State *L) {
   const LArray *a = array_numeric(L, 1, "array:map", "self");
+  lang_at_most(L, "array:map", 2, 1);
   if (lua_type(L, 2) != LUA_TFUNCTION) return lang_kind_error(L, 2, "array:map", "f", "a function");
   lua_settop(L, 2);
   ArrayOut out = {L, "array:map", lang_push_array(L, a->dtype, a->rank, a->shape)};

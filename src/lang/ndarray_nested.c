@@ -113,6 +113,7 @@ static void push_lists(lua_State *L, const LArray *a, int depth, int64_t *next) 
 
 static int l_totable(lua_State *L) {
   const LArray *a = array_numeric(L, 1, "array:totable", "self");
+  lang_at_most(L, "array:totable", 2, 0);
   int64_t next = 0;
   luaL_checkstack(L, 3 * IR_MAX_RANK, "nested lists");
   if (a->rank == 0) {

@@ -127,6 +127,7 @@ static void to_f64(const LArray *a, double *out) {
 static int l_matmul(lua_State *L) {
   static const char func[] = "array:matmul";
   const LArray *a = array_numeric(L, 1, func, "self"), *b = array_numeric(L, 2, func, "other");
+  lang_at_most(L, func, 3, 0);
   char x[ARRAY_TEXT], y[ARRAY_TEXT];
   if (a->rank != 2 || b->rank != 2 || a->shape[1] != b->shape[0]) {
     lua_pushfstring(L, "shapes %s and %s are not [M,K] and [K,N]", array_shape_text(a->rank, a->shape, x),

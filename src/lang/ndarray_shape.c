@@ -3,6 +3,7 @@
 
 static int l_copy(lua_State *L) {
   const LArray *a = array_check(L, 1, "array:copy", "self");
+  lang_at_most(L, "array:copy", 2, 0);
   LArray *to = lang_push_array(L, a->dtype, a->rank, a->shape);
   memcpy(to->data, a->data, a->nbytes);
   return 1;
@@ -10,6 +11,7 @@ static int l_copy(lua_State *L) {
 
 static int l_astype(lua_State *L) {
   const LArray *a = array_check(L, 1, "array:astype", "self");
+  lang_at_most(L, "array:astype", 2, 1);
   array_astype(L, a, lang_check_dtype(L, 2, "array:astype", "dtype"));
   return 1;
 }
@@ -23,6 +25,7 @@ static int bad_reshape(lua_State *L, const LArray *a, int rank, const int64_t *s
 
 static int l_reshape(lua_State *L) {
   const LArray *a = array_check(L, 1, "array:reshape", "self");
+  lang_at_most(L, "array:reshape", 2, 1);
   int64_t shape[IR_MAX_RANK], known = 1;
   int rank = lang_check_shape(L, 2, "array:reshape", "shape", shape), open = -1;
   for (int k = 0; k < rank; k++) {
@@ -57,6 +60,7 @@ static void order_of(lua_State *L, const LArray *a, int order[IR_MAX_RANK]) {
 
 static int l_transpose(lua_State *L) {
   const LArray *a = array_check(L, 1, "array:transpose", "self");
+  lang_at_most(L, "array:transpose", 2, 1);
   int order[IR_MAX_RANK] = {0};
   int64_t shape[IR_MAX_RANK], step[IR_MAX_RANK], stride[IR_MAX_RANK], index[IR_MAX_RANK] = {0}, from = 0,
                                                                       size = dtype_bytes(a->dtype);

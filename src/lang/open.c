@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "embedded.h"
+#include "half.h"
 #include "kernel.h"
 
 const char LANG_ERROR[] = "nki.error";
@@ -54,7 +55,7 @@ static int l_collectives(lua_State *L) { return load_c(L, "nki.collectives", lan
 static int l_ndarray(lua_State *L) { return load_c(L, "nki.ndarray", lang_open_ndarray); }
 
 /* lua/nki/x.lua and kernels/x.lua, upvalue 1: the row's number. Locations skip chunks named so. The chunk is given its
-   module's name and fail(id, message). */
+   module's name, fail(id, message) and the functions in C of the Lua half. */
 static int l_embedded(lua_State *L) {
   const struct nki_embedded *row = &nki_embedded[lua_tointeger(L, lua_upvalueindex(1))];
   lua_settop(L, 1);
@@ -64,7 +65,8 @@ static int l_embedded(lua_State *L) {
   lua_pushvalue(L, 1);
   lua_pushlightuserdata(L, lang_ctx(L));
   lua_pushcclosure(L, lang_fail_outside, 1);
-  lua_call(L, 2, 1);
+  half_push_lib(L, lang_ctx(L));
+  lua_call(L, 3, 1);
   if (strncmp(row->name, "nki.kernels.", 12) != 0) {
     capture_name_module(L, row->name, -1);
   } else {

@@ -391,8 +391,9 @@ void class_pipeline(KernelCall *call, FwPipeline *p) {
 static int l_make(lua_State *L) {
   KernelCall call;
   FwArg args[KERNEL_FAST_ARGS];
-  LTraced *t = traced_check(L, 3, "kernel_return");
-  kernel_begin_bound(L, &call, args);
+  LTraced *t = traced_check(L, 3, "kernel:assemble_result");
+  lua_settop(L, 2); /* the caller has the trace, too */
+  kernel_begin_bound(L, &call, args, "kernel:assemble_result");
   kernel_request(&call);
   Diag *d = &call.c->diag;
   if (!t->aliased && !fw_generate_operand_output_aliases(&call.r, t->m, d)) lang_raise(L, d);
@@ -417,9 +418,10 @@ static const Artifact *made_of(lua_State *L, LTraced *t, int traced) {
 
 /* (kernel, has_collectives, kernel_return) */
 int step_encode_backend_config(lua_State *L) {
+  kernel_self(L, "kernel:encode_backend_config", 2);
   lua_settop(L, 3);
-  LTraced *t = traced_check(L, 3, "encode_backend_config");
-  if (!lua_isboolean(L, 2)) lang_kind_error(L, 2, "encode_backend_config", "has_collectives", "true or false");
+  LTraced *t = traced_check(L, 3, "kernel:encode_backend_config");
+  if (!lua_isboolean(L, 2)) lang_kind_error(L, 2, "kernel:encode_backend_config", "has_collectives", "true or false");
   if (t->made && t->made->has_collectives != lua_toboolean(L, 2)) {
     artifact_release(t->made);
     t->made = NULL;
@@ -433,8 +435,9 @@ int step_encode_backend_config(lua_State *L) {
 /* (kernel, inputs, outputs, kernel_return) */
 int step_generate_operand_output_aliases(lua_State *L) {
   LangCtx *c = lang_upctx(L);
+  kernel_self(L, "kernel:generate_operand_output_aliases", 3);
   lua_settop(L, 4);
-  LTraced *t = traced_check(L, 4, "generate_operand_output_aliases");
+  LTraced *t = traced_check(L, 4, "kernel:generate_operand_output_aliases");
   FwRequest r = {.func_name = t->m->name};
   if (!fw_generate_operand_output_aliases(&r, t->m, &c->diag)) lang_raise(L, &c->diag);
   t->aliased = true;
@@ -457,8 +460,9 @@ static bool same_names(lua_State *L, int i, const char *const *names, uint32_t n
    result_is_sequence): the record, which is what the earlier steps made. */
 int step_assemble_result(lua_State *L) {
   LangCtx *c = lang_upctx(L);
+  kernel_self(L, "kernel:assemble_result", 10);
   lua_settop(L, 11);
-  LTraced *t = traced_check(L, 10, "assemble_result");
+  LTraced *t = traced_check(L, 10, "kernel:assemble_result");
   const Artifact *a = made_of(L, t, 10);
   const char *differs = NULL;
   size_t n;

@@ -120,7 +120,7 @@ static void push_text(lua_State *L, int i) {
 }
 
 static int l_tostring(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TTABLE);
+  if (!lang_is_error(L, 1)) return lang_kind_error(L, 1, "error", "self", "an error object");
   push_text(L, 1);
   return 1;
 }
@@ -141,6 +141,7 @@ static int l_concat(lua_State *L) {
 }
 
 static int l_len(lua_State *L) {
+  if (!lang_is_error(L, 1)) return lang_kind_error(L, 1, "error", "self", "an error object");
   push_text(L, 1);
   lua_pushinteger(L, (lua_Integer)lua_rawlen(L, -1));
   return 1;

@@ -18,7 +18,7 @@ static const LShape *to_shape(lua_State *L, LangCtx *c, int i) {
 
 static const LShape *self(lua_State *L, LangCtx *c) {
   const LShape *s = to_shape(L, c, 1);
-  if (!s) luaL_argerror(L, 1, "a shape expected");
+  if (!s) lang_kind_error(L, 1, "shape", "self", "a shape");
   return s;
 }
 

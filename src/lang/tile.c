@@ -136,7 +136,7 @@ void lang_push_tile(lua_State *L, const IrTile *tile) { lang_new_tile(L, lang_ct
 
 static const LTile *self(lua_State *L) {
   const LTile *t = lang_tile_at(L, 1);
-  if (!t) luaL_argerror(L, 1, "a tile expected");
+  if (!t) lang_kind_error(L, 1, "NkiTensor", "self", "a tensor");
   return t;
 }
 

@@ -10,7 +10,7 @@ static const char token_table; /* registry: name -> token, so that a module open
 int lang_token_call(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   const LToken *tok = lang_token_at(L, 1);
-  if (!tok) return luaL_argerror(L, 1, "a token expected");
+  if (!tok) return lang_kind_error(L, 1, "token", "self", "a value such as nl.add");
   c->row = NULL;
   if (tok->call < 0) return LANG_HERE(L, token_call, tok->name);
   lua_remove(L, 1);

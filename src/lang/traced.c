@@ -20,7 +20,7 @@ LTraced *traced_test(lua_State *L, int i) { return luaL_testudata(L, i, metatabl
 
 LTraced *traced_check(lua_State *L, int i, const char *func) {
   LTraced *t = traced_test(L, i);
-  if (!t) lang_kind_error(L, i, func, "kernel_return", "what specialize_and_call returned");
+  if (!t || !t->m) lang_kind_error(L, i, func, "kernel_return", "what specialize_and_call returned");
   return t;
 }
 
@@ -61,7 +61,8 @@ static int l_index(lua_State *L) {
       "ir",           "func_name",    "matmul_mac_count",   "has_collectives", "input_names",
       "output_names", "return_types", "result_is_sequence", "nodes",           NULL};
   const LTraced *t = traced_check(L, 1, "kernel_return");
-  const char *name = luaL_checkstring(L, 2);
+  if (lua_type(L, 2) != LUA_TSTRING) lang_kind_error(L, 2, "kernel_return", "field", "a name");
+  const char *name = lua_tostring(L, 2);
   const IrModule *m = t->m;
   if (strcmp(name, "ir") == 0) return push_ir(L, m);
   if (strcmp(name, "func_name") == 0) return lua_pushstring(L, m->name), 1;
@@ -78,7 +79,8 @@ static int l_index(lua_State *L) {
 }
 
 static int l_gc(lua_State *L) {
-  LTraced *t = lua_touserdata(L, 1);
+  LTraced *t = traced_test(L, 1);
+  if (!t) return 0; /* a script can call this, too */
   artifact_release(t->made);
   ir_release(t->m);
   *t = (LTraced){.m = NULL};

@@ -6,14 +6,16 @@
 static const char tuple_name[] = "nki.tuple";
 static const char items_key = 0;
 
-static void push_items(lua_State *L, int i) { lua_rawgetp(L, i, &items_key); }
-
 bool tuple_push_items(lua_State *L, const LangCtx *c, int i) {
   if (!lua_istable(L, i) || !lua_getmetatable(L, i)) return false;
   bool ours = lua_topointer(L, -1) == c->mt_tuple;
   lua_pop(L, 1);
-  if (ours) push_items(L, i);
+  if (ours) lua_rawgetp(L, i, &items_key);
   return ours;
+}
+
+static void push_items(lua_State *L, int i) {
+  if (!tuple_push_items(L, lang_ctx(L), i)) lang_kind_error(L, i, "nki.tuple", "self", "what nki.tuple made");
 }
 
 static int l_index(lua_State *L) {
@@ -23,7 +25,7 @@ static int l_index(lua_State *L) {
   return 1;
 }
 
-static int l_newindex(lua_State *L) { return luaL_error(L, "a tuple cannot change"); }
+static int l_newindex(lua_State *L) { return LANG_HERE(L, read_only, "a tuple"); }
 
 static int l_len(lua_State *L) {
   push_items(L, 1);
@@ -105,6 +107,7 @@ static int l_tuple(lua_State *L) {
   LangCtx *c = lang_upctx(L);
   lua_Integer depth = lua_tointeger(L, lua_upvalueindex(2));
   char got[DESCRIBE];
+  lang_at_most(L, "nki.tuple", 1, 1);
   lua_settop(L, 1);
   if (tuple_push_items(L, c, 1)) return lua_settop(L, 1), 1;
   if (!lua_istable(L, 1)) LANG_FAIL(L, tuple_item, 0, lang_describe(L, 1, got, sizeof got));
