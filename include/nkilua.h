@@ -244,8 +244,9 @@ NKL_API void nkl_tensor_describe(const nkl_tensor *t, nkl_tensor_desc *out);
    bytes are taken as they are. */
 NKL_API NKL_NODISCARD nkl_status nkl_tensor_load(nkl_ctx *c, const char *path, const char *member, nkl_dtype dtype,
                                                  nkl_tensor **out);
-/* The same for a word of the VALUE grammar: "a.npy:f32", "b.npz:name", "w.safetensors:name:bf16". */
-NKL_API NKL_NODISCARD nkl_status nkl_tensor_load_word(nkl_ctx *c, const char *word, nkl_tensor **out);
+/* The same for a word of the VALUE grammar: "a.npy:f32", "b.npz:name", "w.safetensors:name:bf16". raw: what raw bytes
+   of its size are when the word names no dtype; NKL_INVALID: nothing is known. */
+NKL_API NKL_NODISCARD nkl_status nkl_tensor_load_word(nkl_ctx *c, const char *word, nkl_dtype raw, nkl_tensor **out);
 /* One file to write: one tensor for .npy and "-" (standard output, as .npy), several with names for .npz and
  * .safetensors. */
 typedef struct nkl_file {

@@ -243,6 +243,26 @@ static void foreign_numbers_are_converted_when_asked(void **state) {
   nkl_tensor_release(t);
 }
 
+static void raw_bytes_are_what_they_are_said_to_be(void **state) {
+  (void)state;
+  const unsigned char raw[] = {0x80, 0x3f, 0x00, 0xc0};
+  nkl_tensor *t;
+  NPY("v.npy", "|V2", "(2,)", 0, raw, sizeof raw);
+  const char *path = in_folder("v.npy");
+  assert_int_equal(nkl_tensor_load_word(c, path, NKL_BF16, &t), NKL_OK);
+  nkl_tensor_desc d;
+  nkl_tensor_describe(t, &d);
+  assert_int_equal(d.dtype, NKL_BF16);
+  nkl_tensor_release(t);
+  for (int k = 0; k < 2; k++) { /* nothing known, or of another size */
+    assert_int_not_equal(nkl_tensor_load_word(c, path, k ? NKL_F32 : NKL_INVALID, &t), NKL_OK);
+    assert_string_equal(nkl_last_error(c)->id, "err_file_raw");
+  }
+  assert_int_not_equal(nkl_tensor_load_word(c, path, (nkl_dtype)1000, &t), NKL_OK);
+  assert_non_null(strstr(nkl_last_error(c)->message, "raw is not a dtype"));
+  assert_null(t);
+}
+
 static void byte_order_and_column_order_are_straightened(void **state) {
   (void)state;
   const unsigned char big[] = {0x3f, 0x80, 0, 0, 0x40, 0, 0, 0};
@@ -370,6 +390,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_wrapped_tensor_borrows_and_gives_back_once, setup, teardown),
       cmocka_unit_test_setup_teardown(every_dtype_survives_every_format_that_has_it, make_folder, drop_folder),
       cmocka_unit_test_setup_teardown(foreign_numbers_are_converted_when_asked, make_folder, drop_folder),
+      cmocka_unit_test_setup_teardown(raw_bytes_are_what_they_are_said_to_be, make_folder, drop_folder),
       cmocka_unit_test_setup_teardown(byte_order_and_column_order_are_straightened, make_folder, drop_folder),
       cmocka_unit_test_setup_teardown(what_no_tensor_can_be_is_refused, make_folder, drop_folder),
       cmocka_unit_test_setup_teardown(members_are_found_by_name, make_folder, drop_folder),

@@ -13,6 +13,41 @@ local function reduced(shape, op, axis, options)
   end
 end
 
+-- Sums as 32 partial results folded in halves (16, 8, 4, 2, 1), element by element in float32.
+local function f32(v) return (string.unpack("<f", string.pack("<f", v))) end
+local function sum(list)
+  local lane = {}
+  for i = 1, 32 do lane[i] = 0.0 end
+  for i, v in ipairs(list) do lane[(i - 1) % 32 + 1] = f32(lane[(i - 1) % 32 + 1] + v) end
+  for _, half in ipairs {16, 8, 4, 2, 1} do
+    for i = 1, half do lane[i] = f32(lane[i] + lane[i + half]) end
+  end
+  return lane[1]
+end
+
+-- Of 300 results of n elements each: the sums, largest and smallest elements.
+local function few(n)
+  local data = nd.random.normal({2, 300, n}, {seed = n, dtype = nl.float32})
+  local sums, high, low = {}, {}, {}
+  for p, rows in ipairs(data:totable()) do
+    sums[p], high[p], low[p] = {}, {}, {}
+    for k, row in ipairs(rows) do
+      sums[p][k], high[p][k], low[p][k] = sum(row), math.max(table.unpack(row)), math.min(table.unpack(row))
+    end
+  end
+  return {("%d elements for each of 300 results"):format(n), {data}, function(t)
+    local outs = {}
+    for i, op in ipairs {nl.add, nl.maximum, nl.minimum} do
+      outs[i] = sb {2, 300}
+      nisa.tensor_reduce(outs[i], op, t, 2)
+    end
+    return table.unpack(outs)
+  end, {sums, high, low}}
+end
+
+local nan, inf = 0 / 0, 1 / 0
+local odd = nd.array {{{1, nan, 2}, {inf, 1, -inf}, {inf, 1, 2}, {-0.0, -0.0, -0.0}, {1e8, 1, -1e8}, {4, 2, 2},
+  {nan, nan, nan}, {0, 0, -0.0}}}
 local x = nd.array {{{1, 2}, {3, 4}, {5, 6}}, {{-7, 8}, {9, -10}, {11, 12}}}
 local bytes = nd.array({{0xFF, 0x0F, 0x3C}, {1, 2, 4}}, "uint8")
 return {
@@ -59,6 +94,16 @@ return {
     {"NaN in maxima, wherever it stands", {nd.array {{0 / 0, 1, 2}, {1, 0 / 0, 2}, {1, 2, 0 / 0}}},
      reduced({3, 1}, nl.maximum, 1),
      {{{0 / 0}, {0 / 0}, {0 / 0}}}},
+    few(1), few(2), few(3), few(5), few(8), few(13), few(16), few(17), few(33),
+    {"NaN, infinities and zeros among few elements", {odd}, function(t)
+      local total, high, product = sb {1, 8}, sb {1, 8}, sb {1, 8}
+      nisa.tensor_reduce {dst = total, op = nl.add, data = t, axis = 2, negate = true}
+      nisa.tensor_reduce(high, nl.maximum, t, 2)
+      nisa.tensor_reduce(product, nl.multiply, t, 2)
+      nisa.reciprocal(total, total) -- tells -0 from 0
+      return total, high, product
+    end, {{{nan, nan, 0, -inf, -1, -0.125, nan, -inf}}, {{nan, inf, inf, 0, 1e8, 4, nan, 0}},
+          {{nan, -inf, inf, 0, -1e16, 16, nan, 0}}}},
     {"negated", {x}, reduced({2, 1}, nl.maximum, {1, 2}, {negate = true}), {{{-6}, {-12}}}},
     {"in f32, rounded once", {nd.array({{256, 1, 1, 1}}, "bfloat16")},
      reduced({1, 1}, nl.add, 1, {dtype = nl.bfloat16}),

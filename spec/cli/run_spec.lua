@@ -133,6 +133,22 @@ describe("nkilua run", function()
       "half=" .. at("none.npy"))
   end)
 
+  it("takes raw bytes for what an output or a program's input is", function()
+    local words = {"a=bf16[1,2]:ones", "b=bf16[1,2]:full(0.5)"}
+    local function run(...) return cli.run {"run", at("add.lua"), words[1], words[2], ...} end
+    assert.equal(0, run("-o", at("sum.npz")).code)
+    assert.equal(0, run("--check", at("sum.npz")).code)
+    cli.npy(at("raw2.npy"), "|V2", {1, 2}, "I2", {0x3fc0, 0x4000})
+    local r = run("--check", at("raw2.npy"))
+    assert.equal(3, r.code)
+    assert.matches("output_0: 1 of 2", r.err)
+    cli.npy(at("raw1.npy"), "|V1", {1, 2}, "I1", {0x3f, 0x3f})
+    cli.fails(2, {"run", at("add.lua"), words[1], words[2], "--check", at("raw1.npy")}, "raw elements of 1 bytes")
+    build.spit(at("add_bf16.b64"), cli.ok {"config", at("add.lua"), words[1], words[2]})
+    assert.matches("values 3.0 3.5\n",
+      cli.ok {"exec", at("add_bf16.b64"), "a=" .. at("raw2.npy"), "b=" .. at("sum.npz:output_0")})
+  end)
+
   it("checks outputs against files: status 3 when they differ", function()
     cli.ok {"run", at("two.lua"), "-k", "one", "x=f32[2,2]:iota", "-o", at("want.npz")}
     cli.npy(at("off.npy"), "<f4", {2, 2}, "f", {0, 0.5, 1, 1.6})

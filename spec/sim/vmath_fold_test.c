@@ -88,6 +88,37 @@ static void scans(void **state) {
   assert_true(y[0] == -1.0f && y[1] == -4.0f && y[2] == -0.75f && y[3] == 0.625f);
 }
 
+/* Sums and products, with a NaN that gets its one form on the way. */
+static void scans_of_sums_and_products(void **state) {
+  (void)state;
+  const float a[4] = {2.0f, 3.0f, -1.0f, 0.5f}, b[4] = {1.0f, 1.0f, 4.0f, -2.0f};
+  const struct {
+    VmOp op0, op1;
+    float want[4];
+  } rows[] = {{VM_add, VM_add, {4.0f, 8.0f, 11.0f, 9.5f}},
+              {VM_add, VM_multiply, {3.0f, 6.0f, 20.0f, -41.0f}},
+              {VM_multiply, VM_add, {3.0f, 10.0f, -6.0f, -5.0f}},
+              {VM_multiply, VM_multiply, {2.0f, 6.0f, -24.0f, 24.0f}}};
+  uint32_t bits;
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+    for (int reverse = 0; reverse < 2; reverse++) {
+      VmScan s = {rows[k].op0, rows[k].op1, reverse, !reverse, 1.0f};
+      float y[4];
+      assert_true(vm_scan(&s, a, b, y, 4) == rows[k].want[3]);
+      assert_memory_equal(y, rows[k].want, sizeof y);
+      float broken[4] = {1.0f, 0.0f, 2.0f, 3.0f};
+      memcpy(&broken[1], &(uint32_t){0xff812345}, 4);
+      float last = vm_scan(&s, broken, b, broken, 4);
+      for (int i = 1; i <= 4; i++) {
+        memcpy(&bits, i < 4 ? &broken[i] : &last, 4);
+        assert_int_equal(bits, 0x7fc00000);
+      }
+    }
+  float y[4];
+  assert_true(vm_cumulate(VM_add, a, 1.0f, y, 4) == 5.5f && y[0] == 3.0f && y[1] == 6.0f && y[2] == 5.0f);
+  assert_true(vm_cumulate(VM_multiply, a, 1.0f, y, 4) == -3.0f && y[0] == 2.0f && y[1] == 6.0f && y[2] == -6.0f);
+}
+
 /* ---- integers ---- */
 static void bit_rows(void **state) {
   (void)state;
@@ -205,10 +236,8 @@ static void integer_rows(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(reductions),
-      cmocka_unit_test(scans),
-      cmocka_unit_test(bit_rows),
-      cmocka_unit_test(integer_rows),
+      cmocka_unit_test(reductions), cmocka_unit_test(scans),        cmocka_unit_test(scans_of_sums_and_products),
+      cmocka_unit_test(bit_rows),   cmocka_unit_test(integer_rows),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,9 +74,15 @@ static bool make_array(const Binding *k, const HostValue *v, const char *name, S
   return false;
 }
 
-static bool make_tensor(const Binding *k, const HostValue *v, const char *name, nkl_arg *arg) {
+/* Of a program's input the dtype is known; of a kernel's parameter it is not. */
+static DType input_dtype(const Binding *k, size_t slot) {
+  return k->program && slot < k->ninputs ? artifact_input(k->program, (uint32_t)slot)->dtype : DT_none;
+}
+
+static bool make_tensor(const Binding *k, const HostValue *v, size_t slot, nkl_arg *arg) {
   SimTensor t;
-  TensorAsk ask = {.path = v->path, .member = v->member, .dtype = v->dtype};
+  const char *name = k->names[slot];
+  TensorAsk ask = {.path = v->path, .member = v->member, .dtype = v->dtype, .raw = input_dtype(k, slot)};
   bool ok = v->kind == HV_FILE ? tensorfile_read(k->c->alloc, &ask, &t, &k->c->diag) : make_array(k, v, name, &t);
   if (!ok && v->kind == HV_FILE) diag_prefix(&k->c->diag, name);
   if (!ok) return false;
@@ -183,7 +189,7 @@ static bool bind_word(Binding *k, const char *word) {
   nkl_arg *arg = &k->b->args[k->b->n];
   memset(arg, 0, sizeof *arg);
   arg->name = k->names[slot];
-  bool ok = v.kind == HV_CONST ? make_constant(k, &v.constant, arg) : make_tensor(k, &v, arg->name, arg);
+  bool ok = v.kind == HV_CONST ? make_constant(k, &v.constant, arg) : make_tensor(k, &v, slot, arg);
   k->b->n += ok;
   return ok;
 }

@@ -167,13 +167,15 @@ nkl_status nkl_tensor_load(nkl_ctx *c, const char *path, const char *member, nkl
   return *out ? NKL_OK : API_NOMEM(c);
 }
 
-nkl_status nkl_tensor_load_word(nkl_ctx *c, const char *word, nkl_tensor **out) {
+nkl_status nkl_tensor_load_word(nkl_ctx *c, const char *word, nkl_dtype raw, nkl_tensor **out) {
   HostWord w = {word, strlen(word), "file"};
   HostValue v;
   SimTensor t;
   Arena a;
   *out = NULL;
   if (api_enter(c, "nkl_tensor_load_word")) return c->error.status;
+  if (raw < NKL_INVALID || (int)raw >= DT_count)
+    return API_FAIL(c, api_use, "nkl_tensor_load_word", "raw is not a dtype");
   arena_init(&a, c->alloc);
   bool ok = host_value(c->host, &w, &a, &v, &c->diag);
   if (ok ? v.kind != HV_FILE : c->diag.id == ERR_value) {
@@ -181,7 +183,7 @@ nkl_status nkl_tensor_load_word(nkl_ctx *c, const char *word, nkl_tensor **out) 
     ok = DIAG(&c->diag, file_kind, word);
   }
   if (ok) {
-    TensorAsk ask = {.path = v.path, .member = v.member, .dtype = v.dtype};
+    TensorAsk ask = {.path = v.path, .member = v.member, .dtype = v.dtype, .raw = (DType)raw};
     ok = tensorfile_read(c->alloc, &ask, &t, &c->diag);
   }
   arena_free(&a);

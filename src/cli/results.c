@@ -83,14 +83,22 @@ static int simulate(Results *r) {
   return EXIT_OK;
 }
 
+/* The output that a --check is about: the only one when none is named. */
+static size_t output_of(const Results *r, const Named *named) {
+  return named->output < r->noutputs ? named->output : 0;
+}
+
 /* ---- checking ------------------------------------------------------------------------------------------------ */
 
-/* Before the run, so that a file that cannot be read costs nothing. */
+/* Before the run, so that a file that cannot be read costs nothing. Raw bytes, as an .npz holds bfloat16, are what the
+   output is. */
 static int load_desired(const Results *r) {
   for (size_t i = 0; i < r->o->check.n; i++) {
     Named named;
+    nkl_io io;
     if (split(r, r->o->check.item[i], &named) != EXIT_OK) return EXIT_USAGE;
-    if (nkl_tensor_load_word(r->c, named.file, &r->desired[i]) != NKL_OK) return fail_usage(r->c);
+    nkl_program_output(r->p, output_of(r, &named) % nkl_program_output_count(r->p), &io);
+    if (nkl_tensor_load_word(r->c, named.file, io.dtype, &r->desired[i]) != NKL_OK) return fail_usage(r->c);
   }
   return EXIT_OK;
 }
@@ -100,7 +108,7 @@ static int check_one(const Results *r, const char *word, const nkl_tensor *desir
   nkl_buf report = NKL_BUF_INIT;
   int64_t mismatches = 0;
   if (split(r, word, &named) != EXIT_OK) return EXIT_USAGE;
-  size_t k = named.output < r->noutputs ? named.output : 0;
+  size_t k = output_of(r, &named);
   double rtol = option_number(r->o->rtol, 1e-5), atol = option_number(r->o->atol, 1e-8);
   int compared = nkl_tensor_compare(r->c, r->outputs[k], desired, rtol, atol, &mismatches, &report) == NKL_OK;
   if (!compared || mismatches > 0)

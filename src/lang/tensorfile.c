@@ -170,6 +170,8 @@ static bool choose_dtype(const Reading *r, const Found *f, DType *out) {
   const TensorAsk *ask = r->ask;
   *out = ask->dtype != DT_none ? ask->dtype : f->from.dtype;
   if (*out != DT_none) return true;
+  bool known = f->from.kind == 'V' && ask->raw != DT_none;
+  if (known && f->from.size == dtype_info[ask->raw].bytes) return *out = ask->raw, true;
   const char *sep = ask->member || tensorfile_kind(ask->path) != TF_npy ? ":" : "",
              *member = ask->member ? ask->member : "";
   if (f->from.kind == 'V') {

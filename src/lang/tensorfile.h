@@ -6,16 +6,17 @@
 typedef enum TensorFileKind { TF_unknown, TF_npy, TF_npz, TF_safetensors } TensorFileKind;
 TensorFileKind tensorfile_kind(const char *path); /* by the end of its name */
 
-/* What to read. dtype DT_none: as the file says; 64-bit numbers and raw bytes ("V2") need one. Numbers are converted:
-   to floats with rounding, to integers only when every value fits; raw bytes are taken as they are, and so are uint16
-   asked for as a 16-bit float and uint8 as an 8-bit one. member NULL: the only one. */
+/* What to read. dtype DT_none: as the file says; 64-bit numbers need one, and raw bytes ("V2"), unless their size is
+   that of `raw`, which they then are. Numbers are converted: to floats with rounding, to integers only when every value
+   fits; raw bytes are taken as they are, and so are uint16 asked for as a 16-bit float and uint8 as an 8-bit one.
+   member NULL: the only one. */
 typedef struct MemberDtype {
   const char *member;
   DType dtype;
 } MemberDtype;
 typedef struct TensorAsk {
   const char *path, *member;
-  DType dtype;
+  DType dtype, raw; /* raw: DT_none when nothing says what raw bytes are */
   const MemberDtype *dtypes; /* tensorfile_read_all: of single members; each must be there */
   uint32_t ndtypes;
 } TensorAsk;

@@ -51,31 +51,49 @@ bool sim_iota(Sim *s, const Args_iota *a) {
   return true;
 }
 
-static bool compares(Alu op, int32_t v) {
+#define KEEP(cmp) \
+  for (int64_t i = 0; i < n; i++) keep[i] = (int32_t)row[i] cmp 0
+
+/* keep[i]: does row[i] compare true with 0? */
+static void affine_keep(Alu op, const uint32_t *row, uint8_t *keep, int64_t n) {
   switch ((int)op) {
     case ALU_equal:
-      return v == 0;
+      KEEP(==);
+      break;
     case ALU_not_equal:
-      return v != 0;
+      KEEP(!=);
+      break;
     case ALU_greater_equal:
-      return v >= 0;
+      KEEP(>=);
+      break;
     case ALU_greater:
-      return v > 0;
+      KEEP(>);
+      break;
     case ALU_less_equal:
-      return v <= 0;
+      KEEP(<=);
+      break;
     default:
-      return v < 0;
+      KEEP(<);
   }
 }
 
-/* row[i] becomes 1 where v + row[i] compares true. */
-static void affine_keep(Alu op, const uint32_t *row, uint8_t *keep, int64_t n) {
-  for (int64_t i = 0; i < n; i++) keep[i] = compares(op, (int32_t)row[i]);
-}
+/* Without a branch, so that the compiler can make vectors of it. */
+#define KEEP_BITS(T)                                              \
+  do {                                                            \
+    T *r_ = (T *)(void *)row, o_;                                 \
+    memcpy(&o_, other, sizeof o_);                                \
+    for (int64_t i = 0; i < n; i++) r_[i] = keep[i] ? r_[i] : o_; \
+  } while (0)
 
 static void keep_bits(char *row, const uint8_t *keep, const char *other, const int64_t n_bytes[2]) {
-  for (int64_t i = 0; i < n_bytes[0]; i++)
-    if (!keep[i]) memcpy(row + i * n_bytes[1], other, (size_t)n_bytes[1]);
+  int64_t n = n_bytes[0];
+  if (n_bytes[1] == 4) {
+    KEEP_BITS(uint32_t);
+  } else if (n_bytes[1] == 2) {
+    KEEP_BITS(uint16_t);
+  } else {
+    KEEP_BITS(uint8_t);
+  }
 }
 
 bool sim_affine_select(Sim *s, const Args_affine_select *a) {

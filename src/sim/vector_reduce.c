@@ -27,6 +27,39 @@ static float fold(Alu op, const float *x, int64_t n) {
   return vm_reduce(alu_reduce(op), x, n, reduce_identity(op));
 }
 
+/* Few elements to a result, ACROSS results at a time: column j holds element j of each, and columns are folded in the
+   order of vm_reduce, so the bytes are the same. */
+enum { FEW = 16, ACROSS = 256, MANY = 8 };
+typedef struct Columns {
+  VmOp op;
+  float identity;
+  int64_t each_n;
+  float *v; /* each_n of ACROSS */
+} Columns;
+
+static bool columns_make(Sim *s, Alu op, int64_t each_n, int64_t results, Columns *c) {
+  bool fits = op == ALU_add || op == ALU_multiply || op == ALU_maximum || op == ALU_minimum;
+  *c = (Columns){alu_vm(op), reduce_identity(op), each_n, NULL};
+  if (!fits || each_n > FEW || results < MANY) return true;
+  c->v = scratch(s, SCR_TMP, (size_t)(each_n * ACROSS) * sizeof(float));
+  return c->v != NULL;
+}
+
+static void columns_fold(const Columns *c, const float *x, float *r, int64_t results) {
+  for (int64_t at = 0; at < results; at += ACROSS, x += ACROSS * c->each_n) {
+    int64_t n = results - at < ACROSS ? results - at : ACROSS, live = c->each_n, half = 1;
+    for (int64_t j = 0; j < live; j++)
+      for (int64_t i = 0; i < n; i++) c->v[j * ACROSS + i] = x[i * live + j];
+    while (half * 2 < live) half *= 2;
+    for (; half > 0; live = half, half /= 2)
+      for (int64_t j = 0; j + half < live; j++) {
+        float *to = c->v + j * ACROSS;
+        vm_binary(c->op, to, to + half * ACROSS, to, n);
+      }
+    vm_binary_s(c->op, c->v, c->identity, r + at, n);
+  }
+}
+
 static bool reduce_bits(Sim *s, Alu op, const Acc *x, Acc *dst, int64_t each_n) {
   char *row = scratch(s, SCR_SRC0, (size_t)(x->free * x->bytes));
   if (!row) return false;
@@ -55,16 +88,19 @@ bool sim_tensor_reduce(Sim *s, const Args_tensor_reduce *a) {
   if (alu_info[op].cls == AC_BITVEC) return reduce_bits(s, op, &x, &dst, n);
   int64_t results = x.free / n;
   float *r = scratch(s, SCR_DST, (size_t)results * sizeof(float));
-  if (!r) return false;
+  Columns columns;
+  if (!r || !columns_make(s, op, n, results, &columns)) return false;
   Stream out;
   stream_init(&out, &dst);
   for (int64_t p = 0; p < x.parts; p++) {
     const float *row = row_f32(s, SCR_SRC0, &x, p);
     if (!row) return false;
-    for (int64_t k = 0; k < results; k++) {
-      r[k] = fold(op, row + k * n, n);
-      if (a->negate.u.i) r[k] = vm_op(VM_multiply, r[k], -1.0f);
+    if (columns.v) {
+      columns_fold(&columns, row, r, results);
+    } else {
+      for (int64_t k = 0; k < results; k++) r[k] = fold(op, row + k * n, n);
     }
+    if (a->negate.u.i) vm_binary_s(VM_multiply, r, -1.0f, r, results);
     stream_store(&out, results, r);
   }
   return true;

@@ -34,13 +34,34 @@ float vm_op(VmOp op, float a, float b) {
   return a;
 }
 
-float vm_cumulate(VmOp op, const float *x, float init, float *dst, int64_t n) {
-  float r = init;
+/* Recurrences of sums and products, op commuting with itself reversed: a NaN stays one, so it gets its one form only
+   where it is stored, off the chain from element to element. */
+#define SUM(x, y) ((x) + (y))
+#define PRODUCT(x, y) ((x) * (y))
+#define RECUR(next)                 \
+  for (int64_t i = 0; i < n; i++) { \
+    r = next;                       \
+    dst[i] = canon(r);              \
+  }                                 \
+  return canon(r)
+
+static float cumulate_any(VmOp op, const float *x, float r, float *dst, int64_t n) {
   for (int64_t i = 0; i < n; i++) dst[i] = r = vm_op(op, x[i], r);
   return r;
 }
 
-float vm_scan(const VmScan *s, const float *a, const float *b, float *dst, int64_t n) {
+float vm_cumulate(VmOp op, const float *x, float init, float *dst, int64_t n) {
+  float r = init;
+  if (op == VM_add) {
+    RECUR(SUM(x[i], r));
+  }
+  if (op == VM_multiply) {
+    RECUR(PRODUCT(x[i], r));
+  }
+  return cumulate_any(op, x, r, dst, n);
+}
+
+static float scan_any(const VmScan *s, const float *a, const float *b, float *dst, int64_t n) {
   float r = s->init;
   for (int64_t i = 0; i < n; i++) {
     r = s->reverse0 ? vm_op(s->op0, r, a[i]) : vm_op(s->op0, a[i], r);
@@ -48,4 +69,20 @@ float vm_scan(const VmScan *s, const float *a, const float *b, float *dst, int64
     dst[i] = r;
   }
   return r;
+}
+
+float vm_scan(const VmScan *s, const float *a, const float *b, float *dst, int64_t n) {
+  float r = s->init;
+  bool product0 = s->op0 == VM_multiply, product1 = s->op1 == VM_multiply;
+  if ((!product0 && s->op0 != VM_add) || (!product1 && s->op1 != VM_add)) return scan_any(s, a, b, dst, n);
+  if (product0 && product1) {
+    RECUR(PRODUCT(PRODUCT(a[i], r), b[i]));
+  }
+  if (product0) {
+    RECUR(SUM(PRODUCT(a[i], r), b[i]));
+  }
+  if (product1) {
+    RECUR(PRODUCT(SUM(a[i], r), b[i]));
+  }
+  RECUR(SUM(SUM(a[i], r), b[i]));
 }
