@@ -39,8 +39,13 @@ local function any(node, c, test)
   return found
 end
 
+-- Is there a name in node whose symbol passes the test?
+local function names(node, c, test)
+  return any(node, c, function(n) return n.tag == "Name" and n.symbol and test(n.symbol) end)
+end
+
 local function mentions(node, symbol, c)
-  return any(node, c, function(n) return n.tag == "Name" and n.symbol == symbol end)
+  return names(node, c, function(s) return s == symbol end)
 end
 
 -- ---- what Lua asks nobody about
@@ -366,10 +371,16 @@ local function carries(node, name, value, c)
   end
 end
 
+-- A part that differs from iteration to iteration: the trace knows whether two of them meet.
+local function moves(target, c)
+  local loop = affine(c)
+  return loop and target.tag == "Index" and names(target.key, c, function(symbol) return not outside(symbol, loop) end)
+end
+
 on("Assign", function(node, c)
   for i, target in ipairs(node.targets) do
     local name = c.flow:base(target)
-    if node.values[i] and name.tag == "Name" then carries(node, name, node.values[i], c) end
+    if node.values[i] and name.tag == "Name" and not moves(target, c) then carries(node, name, node.values[i], c) end
   end
 end)
 on("Call", function(node, c)

@@ -94,6 +94,14 @@ ring[2] float32[1,1] min 8.0 max 8.0 mean 8 values 8.0
      {"--ranks=3", "x=f32[1,2]", "y=f32[1,1]", "x[1]=f32[1,3]"}},
     {1, "replica_group names rank 2, and the run has 2: rank 0..1", {"--ranks=2", "x=f32[1,2]", "y=f32[1,1]"}},
   }
+  it("makes one program for all ranks", function()
+    for _, word in ipairs {"trace", "config", "hlo"} do
+      local r = build.run {word, at "k.lua", "x=f32[1,2]", "y=f32[1,1]", "x[1]=f32[1,2]"}
+      assert.equal(2, r.code)
+      assert.truthy(r.err:find("'x[1]=f32[1,2]' is a value for one rank; all ranks have one program", 1, true), r.err)
+    end
+  end)
+
   for _, fault in ipairs(faults) do
     it("refuses " .. table.concat(fault[3], " "), function()
       local r = build.run {"run", at "k.lua", table.unpack(fault[3])}

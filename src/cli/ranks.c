@@ -24,7 +24,8 @@ static size_t split(const char *word, long *rank, const char **rest) {
   return n;
 }
 
-static int check_words(const char *const *word, size_t n, int ranks) {
+/* runs: the command runs the program and has --ranks. */
+static int check_words(const char *const *word, size_t n, int ranks, int runs) {
   long rank;
   const char *rest;
   for (size_t i = 0; i < n; i++) {
@@ -32,7 +33,9 @@ static int check_words(const char *const *word, size_t n, int ranks) {
     if (ranks) {
       message("'%s': there are %d ranks, 0..%d", word[i], ranks, ranks - 1);
     } else {
-      message("'%s' is a value for one rank; --ranks N says how many there are", word[i]);
+      message("'%s' is a value for one rank; %s", word[i],
+              runs ? "--ranks N says how many there are"
+                   : "all ranks have one program, which is made of the values for all: leave it out");
     }
     return EXIT_USAGE;
   }
@@ -75,7 +78,7 @@ int bind_ranks(const Options *o, const BindTo *to, Bounds *out) {
   const char *const *word = o->operand.item + 1;
   size_t n = o->operand.n - 1;
   nkl_bind_options bind;
-  int status = check_words(word, n, option_ranks(o));
+  int status = check_words(word, n, option_ranks(o), !to->shapes_only);
   nkl_bind_options_init(&bind);
   bind.shapes_only = to->shapes_only;
   bind.seed = option_seed(o);
