@@ -138,24 +138,42 @@ void runs_next(Runs *r) {
   r->done = true;
 }
 
+/* The runs of the innermost dimension, which are done at once: leaves the walk over the others. In granules. */
+static IrDim runs_every(Runs *r, const Acc *a) {
+  if (r->nd == 0) return (IrDim){0, 1};
+  IrDim last = r->d[--r->nd];
+  return (IrDim){granule(a, last.stride), last.count};
+}
+
+typedef struct Missing {
+  int64_t n, ends[2];
+} Missing;
+
+/* Which of the elements at granule `at` were not written? */
+static void missing_of(const Acc *a, int64_t at, int64_t n, Missing *m) {
+  int64_t per = granule(a, 1);
+  for (int64_t g = at; g < at + n; g += per) {
+    if (bits_count(&a->mem->written, g, per) == per) continue;
+    int64_t place = acc_place(a, g / per);
+    if (m->n == 0 || place < m->ends[0]) m->ends[0] = place;
+    if (m->n == 0 || place > m->ends[1]) m->ends[1] = place;
+    m->n++;
+  }
+}
+
 static bool unwritten(Sim *s, const Acc *a) {
   const Bits *w = &a->mem->written;
-  int64_t missing = 0, ends[2] = {-1, -1};
+  Missing m = {.n = 0};
   Runs r;
-  for (runs_init(&r, a); !r.done; runs_next(&r)) {
-    int64_t n = granule(a, r.n);
-    if (bits_count(w, granule(a, r.at), n) == n) continue;
-    for (int64_t e = 0; e < r.n; e++) {
-      if (bits_count(w, granule(a, r.at + e), granule(a, 1)) == granule(a, 1)) continue;
-      missing++;
-      int64_t at = acc_place(a, r.at + e);
-      if (ends[0] < 0 || at < ends[0]) ends[0] = at;
-      if (at > ends[1]) ends[1] = at;
-    }
+  runs_init(&r, a);
+  for (IrDim every = runs_every(&r, a); !r.done; runs_next(&r)) {
+    int64_t at = granule(a, r.at), n = granule(a, r.n);
+    if (bits_count_every(w, at, n, every) == n * every.count) continue;
+    for (int64_t i = 0; i < every.count; i++) missing_of(a, at + i * every.stride, n, &m);
   }
-  if (missing == 0) return true;
+  if (m.n == 0) return true;
   mem_fill(a->mem);
-  return say_unwritten(s, a, missing, ends);
+  return say_unwritten(s, a, m.n, m.ends);
 }
 
 bool acc_check(Sim *s, const Acc *a) {
@@ -178,9 +196,10 @@ void acc_mark(const Acc *a) {
     return;
   }
   Runs r;
-  for (runs_init(&r, a); !r.done; runs_next(&r)) {
-    bits_set(&m->written, granule(a, r.at), granule(a, r.n));
-    bits_clear(&m->started, granule(a, r.at), granule(a, r.n));
+  runs_init(&r, a);
+  for (IrDim every = runs_every(&r, a); !r.done; runs_next(&r)) {
+    bits_set_every(&m->written, granule(a, r.at), granule(a, r.n), every);
+    bits_clear_every(&m->started, granule(a, r.at), granule(a, r.n), every);
   }
 }
 
@@ -188,7 +207,9 @@ static int64_t count_bits(const Acc *a, const Bits *b) {
   if (b->state != BITS_SOME) return b->state == BITS_ALL ? acc_count(a) : 0;
   int64_t set = 0, per = granule(a, 1);
   Runs r;
-  for (runs_init(&r, a); !r.done; runs_next(&r)) set += bits_count(b, granule(a, r.at), granule(a, r.n)) / per;
+  runs_init(&r, a);
+  for (IrDim every = runs_every(&r, a); !r.done; runs_next(&r))
+    set += bits_count_every(b, granule(a, r.at), granule(a, r.n), every) / per;
   return set;
 }
 
@@ -203,9 +224,10 @@ void acc_start(const Acc *a) {
     return;
   }
   Runs r;
-  for (runs_init(&r, a); !r.done; runs_next(&r)) {
-    bits_set(&m->written, granule(a, r.at), granule(a, r.n));
-    bits_set(&m->started, granule(a, r.at), granule(a, r.n));
+  runs_init(&r, a);
+  for (IrDim every = runs_every(&r, a); !r.done; runs_next(&r)) {
+    bits_set_every(&m->written, granule(a, r.at), granule(a, r.n), every);
+    bits_set_every(&m->started, granule(a, r.at), granule(a, r.n), every);
   }
 }
 

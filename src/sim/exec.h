@@ -1,6 +1,8 @@
 /* exec.h -- private to the simulator: a run's state, memory with its shadow, access patterns and streams over them. */
 #ifndef NK_SIM_EXEC_H
 #define NK_SIM_EXEC_H
+#include <string.h>
+
 #include "sim.h"
 #include "vmath.h"
 
@@ -14,9 +16,15 @@ typedef struct Bits {
   int64_t n, nset; /* nset: in BITS_SOME */
   uint64_t *w;
 } Bits;
-void bits_set(Bits *b, int64_t at, int64_t n);
-void bits_clear(Bits *b, int64_t at, int64_t n);
-int64_t bits_count(const Bits *b, int64_t at, int64_t n);
+/* every.count runs of n granules, every.stride apart */
+void bits_set_every(Bits *b, int64_t at, int64_t n, IrDim every);
+void bits_clear_every(Bits *b, int64_t at, int64_t n, IrDim every);
+int64_t bits_count_every(const Bits *b, int64_t at, int64_t n, IrDim every);
+static inline void bits_set(Bits *b, int64_t at, int64_t n) { bits_set_every(b, at, n, (IrDim){0, 1}); }
+static inline void bits_clear(Bits *b, int64_t at, int64_t n) { bits_clear_every(b, at, n, (IrDim){0, 1}); }
+static inline int64_t bits_count(const Bits *b, int64_t at, int64_t n) {
+  return bits_count_every(b, at, n, (IrDim){0, 1});
+}
 static inline void bits_reset(Bits *b) { b->state = BITS_NONE; }
 static inline void bits_fill(Bits *b) { b->state = BITS_ALL; }
 bool bits_test(const Bits *b, int64_t at);
@@ -243,6 +251,22 @@ void stream_store(Stream *st, int64_t n, const float *src);
 void stream_read(Stream *st, int64_t n, void *dst); /* storage as it is */
 void stream_write(Stream *st, int64_t n, const void *src);
 void stream_skip(Stream *st, int64_t n);
+/* to[i] = from[i] where take[i]; one: from is one element. None of the three may overlap another. */
+typedef struct Take {
+  const uint8_t *take;
+  const void *from;
+  bool one;
+  int bytes; /* of an element: 1, 2 or 4 */
+} Take;
+void take_elems(const Take *k, void *to, int64_t n);
+static inline float choose(bool first, float a, float b) { /* the same for one */
+  uint32_t x, y, all = 0 - (uint32_t)first;
+  memcpy(&x, &a, 4);
+  memcpy(&y, &b, 4);
+  x = (x & all) | (y & ~all);
+  memcpy(&a, &x, 4);
+  return a;
+}
 void copy_elems(const Acc *dst, const Acc *src);          /* same element size, bits as they are */
 bool copy_tile(Sim *s, const Acc *dst, const Acc *src);   /* as they are when the dtypes are equal, else through f32 */
 bool copy_turned(Sim *s, const Acc *dst, const Acc *src); /* turn.c: the same, quick when src runs across memory */

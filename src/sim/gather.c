@@ -39,15 +39,13 @@ static bool put_row(Sim *s, const Acc *dst, int64_t part, const Acc *like, const
   return true;
 }
 
+/* Of uint32 indices. */
 static uint32_t *index_row(Sim *s, const Acc *index, int64_t part) {
   uint32_t *row = scratch(s, SCR_SRC1, (size_t)index->free * 4);
   if (!row) return NULL;
   Stream st;
   stream_row(&st, index, part);
-  for (int64_t i = 0; i < index->free; i++) {
-    row[i] = 0;
-    stream_read(&st, 1, &row[i]);
-  }
+  stream_read(&st, index->free, row);
   return row;
 }
 
@@ -58,6 +56,26 @@ static char *raw_row(Sim *s, const Acc *a, int64_t part) {
   stream_row(&st, a, part);
   stream_read(&st, a->free, row);
   return row;
+}
+
+#define GATHER(T)                                             \
+  do {                                                        \
+    const T *row_ = (const T *)(const void *)row;             \
+    T *out_ = (T *)(void *)out;                               \
+    for (; i < n && at[i] < size; i++) out_[i] = row_[at[i]]; \
+  } while (0)
+
+/* out[i] = row[at[i]] up to the first index that is not below size; where it is, n when there is none. */
+static int64_t gather(const uint32_t *at, int64_t n, const char *row, char *out, const int64_t size_bytes[2]) {
+  int64_t i = 0, size = size_bytes[0];
+  if (size_bytes[1] == 4) {
+    GATHER(uint32_t);
+  } else if (size_bytes[1] == 2) {
+    GATHER(uint16_t);
+  } else {
+    GATHER(uint8_t);
+  }
+  return i;
 }
 
 bool sim_nc_n_gather(Sim *s, const Args_nc_n_gather *a) {
@@ -71,10 +89,8 @@ bool sim_nc_n_gather(Sim *s, const Args_nc_n_gather *a) {
     const uint32_t *at = index_row(s, &index, p);
     const char *row = raw_row(s, &x, p);
     if (!at || !row) return false;
-    for (int64_t i = 0; i < dst.free; i++) {
-      if (at[i] >= x.free) return bad_index(s, &index, "data", (int64_t[]){p * dst.free + i, at[i], x.free});
-      memcpy(out + i * x.bytes, row + at[i] * x.bytes, (size_t)x.bytes);
-    }
+    int64_t end = gather(at, dst.free, row, out, (int64_t[]){x.free, x.bytes});
+    if (end < dst.free) return bad_index(s, &index, "data", (int64_t[]){p * dst.free + end, at[end], x.free});
     if (!put_row(s, &dst, p, &x, out)) return false;
   }
   return true;

@@ -51,48 +51,29 @@ bool sim_iota(Sim *s, const Args_iota *a) {
   return true;
 }
 
-#define KEEP(cmp) \
-  for (int64_t i = 0; i < n; i++) keep[i] = (int32_t)row[i] cmp 0
+#define WHERE_NOT(cmp) \
+  for (int64_t i = 0; i < n; i++) out[i] = !((int32_t)row[i] cmp 0)
 
-/* keep[i]: does row[i] compare true with 0? */
-static void affine_keep(Alu op, const uint32_t *row, uint8_t *keep, int64_t n) {
+/* out[i]: does row[i] compare false with 0? */
+static void affine_false(Alu op, const uint32_t *row, uint8_t *out, int64_t n) {
   switch ((int)op) {
     case ALU_equal:
-      KEEP(==);
+      WHERE_NOT(==);
       break;
     case ALU_not_equal:
-      KEEP(!=);
+      WHERE_NOT(!=);
       break;
     case ALU_greater_equal:
-      KEEP(>=);
+      WHERE_NOT(>=);
       break;
     case ALU_greater:
-      KEEP(>);
+      WHERE_NOT(>);
       break;
     case ALU_less_equal:
-      KEEP(<=);
+      WHERE_NOT(<=);
       break;
     default:
-      KEEP(<);
-  }
-}
-
-/* Without a branch, so that the compiler can make vectors of it. */
-#define KEEP_BITS(T)                                              \
-  do {                                                            \
-    T *r_ = (T *)(void *)row, o_;                                 \
-    memcpy(&o_, other, sizeof o_);                                \
-    for (int64_t i = 0; i < n; i++) r_[i] = keep[i] ? r_[i] : o_; \
-  } while (0)
-
-static void keep_bits(char *row, const uint8_t *keep, const char *other, const int64_t n_bytes[2]) {
-  int64_t n = n_bytes[0];
-  if (n_bytes[1] == 4) {
-    KEEP_BITS(uint32_t);
-  } else if (n_bytes[1] == 2) {
-    KEEP_BITS(uint16_t);
-  } else {
-    KEEP_BITS(uint8_t);
+      WHERE_NOT(<);
   }
 }
 
@@ -103,8 +84,8 @@ bool sim_affine_select(Sim *s, const Args_affine_select *a) {
     return false;
   uint32_t *row = affine_row(s, &a->pattern, a->offset.u.i, dst.free);
   char *vals = scratch(s, SCR_SRC0, (size_t)dst.free * 4);
-  uint8_t *keep = scratch(s, SCR_TMP, (size_t)dst.free);
-  if (!row || !vals || !keep) return false;
+  uint8_t *other_at = scratch(s, SCR_TMP, (size_t)dst.free);
+  if (!row || !vals || !other_at) return false;
   bool raw = x.dt == dst.dt; /* bits as they are, else through f32 */
   float other_f = (float)a->on_false_value.u.num;
   _Alignas(4) char other[4] = {0};
@@ -113,18 +94,19 @@ bool sim_affine_select(Sim *s, const Args_affine_select *a) {
   } else {
     memcpy(other, &other_f, 4);
   }
+  const Take take = {other_at, other, true, raw ? dst.bytes : 4};
   for (int64_t p = 0; p < dst.parts; p++) {
     Stream in, out;
     stream_row(&in, &x, p);
     stream_row(&out, &dst, p);
-    affine_keep((Alu)a->cmp_op.u.i, row, keep, dst.free);
+    affine_false((Alu)a->cmp_op.u.i, row, other_at, dst.free);
     if (raw) {
       stream_read(&in, dst.free, vals);
-      keep_bits(vals, keep, other, (int64_t[]){dst.free, dst.bytes});
+      take_elems(&take, vals, dst.free);
       stream_write(&out, dst.free, vals);
     } else {
       stream_load(&in, dst.free, (float *)(void *)vals);
-      keep_bits(vals, keep, other, (int64_t[]){dst.free, 4});
+      take_elems(&take, vals, dst.free);
       stream_store(&out, dst.free, (const float *)(const void *)vals);
     }
     for (int64_t i = 0; i < dst.free; i++) row[i] += (uint32_t)a->channel_multiplier.u.i;

@@ -30,20 +30,28 @@ static Rng *generators(Sim *s) {
   return r;
 }
 
-/* Marsaglia's xorwow: five words of shift register and a counter. */
-static uint32_t xorwow(uint32_t st[GPSIMD_WORDS]) {
-  uint32_t t = st[0] ^ st[0] >> 2, v = st[4];
-  memmove(st, st + 1, 4 * sizeof *st);
-  st[4] = v ^ v << 4 ^ t ^ t << 1;
-  st[5] += 362437;
-  return st[5] + st[4];
+/* Marsaglia's xorwow: five words of shift register and a counter. Every step-th word of out. */
+static void xorwow(uint32_t st[GPSIMD_WORDS], uint32_t *out, int64_t n, int64_t step) {
+  uint32_t x = st[0], y = st[1], z = st[2], w = st[3], v = st[4], d = st[5];
+  for (int64_t i = 0; i < n; i += step) {
+    uint32_t t = x ^ x >> 2;
+    x = y, y = z, z = w, w = v;
+    v ^= v << 4 ^ t ^ t << 1;
+    d += 362437;
+    out[i] = d + v;
+  }
+  st[0] = x, st[1] = y, st[2] = z, st[3] = w, st[4] = v, st[5] = d;
 }
 
 /* Marsaglia's xorshift, a linear feedback shift register of period 2^32 - 1. */
-static uint32_t xorshift(uint32_t *st) {
-  *st ^= *st << 13;
-  *st ^= *st >> 17;
-  return *st ^= *st << 5;
+static void xorshift(uint32_t *st, uint32_t *out, int64_t n) {
+  uint32_t x = *st;
+  for (int64_t i = 0; i < n; i++) {
+    x ^= x << 13;
+    x ^= x >> 17;
+    out[i] = x ^= x << 5;
+  }
+  *st = x;
 }
 
 typedef struct Draw {
@@ -54,14 +62,12 @@ typedef struct Draw {
 
 static void draw(const Draw *d, int64_t lane, uint32_t *out, int64_t n) {
   uint32_t *vec = d->rng->vector[lane];
-  for (int64_t i = 0; i < n; i++) {
-    if (d->gpsimd) {
-      out[i] = xorwow(d->rng->gpsimd[lane]);
-    } else if (d->gen >= gen4) {
-      out[i] = xorwow(vec + i % 4 * GPSIMD_WORDS);
-    } else {
-      out[i] = xorshift(vec);
-    }
+  if (d->gpsimd) {
+    xorwow(d->rng->gpsimd[lane], out, n, 1);
+  } else if (d->gen >= gen4) {
+    for (int k = 0; k < 4; k++) xorwow(vec + (ptrdiff_t)k * GPSIMD_WORDS, out + k, n - k, 4);
+  } else {
+    xorshift(vec, out, n);
   }
 }
 
@@ -86,6 +92,13 @@ bool sim_set_rng_seed(Sim *s, const Args_set_rng_seed *a) {
   return true;
 }
 
+/* The words as elements of so many bytes, one behind the other. */
+static void low_bits(uint32_t *word, int bytes, int64_t n) {
+  if (bytes == 4) return;
+  char *to = (char *)word;
+  for (int64_t i = 0; i < n; i++) memmove(to + i * bytes, &word[i], (size_t)bytes); /* little endian */
+}
+
 bool sim_rng(Sim *s, const Args_rng *a) {
   Acc dst;
   Draw d;
@@ -96,8 +109,9 @@ bool sim_rng(Sim *s, const Args_rng *a) {
   for (int64_t p = 0; p < dst.parts; p++) {
     Stream st;
     draw(&d, lane + p, word, dst.free);
+    low_bits(word, dst.bytes, dst.free);
     stream_row(&st, &dst, p);
-    for (int64_t i = 0; i < dst.free; i++) stream_write(&st, 1, &word[i]); /* little endian: the low bits */
+    stream_write(&st, dst.free, word);
   }
   return true;
 }
@@ -135,7 +149,8 @@ bool sim_dropout(Sim *s, const Args_dropout *a) {
   uint32_t *word = scratch(s, SCR_SRC0, (size_t)x.free * 4);
   char *row = scratch(s, SCR_SRC1, (size_t)x.free * 4);
   float *u = scratch(s, SCR_DST, (size_t)x.free * sizeof(float));
-  if (!word || !row || !u) return false;
+  uint8_t *drop = scratch(s, SCR_SRC2, (size_t)x.free);
+  if (!word || !row || !u || !drop) return false;
   Acc kept = x;
   kept.p = row;
   kept.parts = 1;
@@ -148,8 +163,8 @@ bool sim_dropout(Sim *s, const Args_dropout *a) {
     unit(word, u, x.free);
     stream_row(&in, &x, p);
     stream_read(&in, x.free, row);
-    for (int64_t i = 0; i < x.free; i++)
-      if (!(u[i] >= limit)) memset(row + i * x.bytes, 0, (size_t)x.bytes);
+    for (int64_t i = 0; i < x.free; i++) drop[i] = !(u[i] >= limit);
+    take_elems(&(Take){drop, &(uint32_t){0}, true, x.bytes}, row, x.free);
     Acc out = acc_part(&dst, p);
     if (!copy_tile(s, &out, &kept)) return false;
   }

@@ -28,40 +28,68 @@ static uint64_t mask_of(int64_t k, int64_t at, int64_t end) {
   return m;
 }
 
-void bits_set(Bits *b, int64_t at, int64_t n) {
+/* The first word of a run that lies in one word, as most short ones do, else 0. */
+static inline uint64_t short_run(int64_t at, int64_t n) {
+  return at % 64 + n <= 64 ? (~UINT64_C(0) >> (64 - n)) << at % 64 : 0;
+}
+
+static void set_run(Bits *b, int64_t at, int64_t n) {
+  uint64_t m = short_run(at, n);
+  if (m) {
+    b->nset += ones(m & ~b->w[at / 64]);
+    b->w[at / 64] |= m;
+    return;
+  }
+  for (int64_t k = at / 64; k * 64 < at + n; k++) {
+    m = mask_of(k, at, at + n);
+    b->nset += ones(m & ~b->w[k]);
+    b->w[k] |= m;
+  }
+}
+
+static void clear_run(Bits *b, int64_t at, int64_t n) {
+  for (int64_t k = at / 64; k * 64 < at + n; k++) {
+    uint64_t m = mask_of(k, at, at + n);
+    b->nset -= ones(m & b->w[k]);
+    b->w[k] &= ~m;
+  }
+}
+
+static int64_t count_run(const Bits *b, int64_t at, int64_t n) {
+  uint64_t m = short_run(at, n);
+  if (m) return ones(b->w[at / 64] & m);
+  int64_t set = 0;
+  for (int64_t k = at / 64; k * 64 < at + n; k++) set += ones(b->w[k] & mask_of(k, at, at + n));
+  return set;
+}
+
+void bits_set_every(Bits *b, int64_t at, int64_t n, IrDim every) {
   if (b->state == BITS_ALL || n <= 0) return;
   if (n == b->n) {
     b->state = BITS_ALL;
     return;
   }
   materialise(b);
-  for (int64_t k = at / 64; k * 64 < at + n; k++) {
-    uint64_t m = mask_of(k, at, at + n);
-    b->nset += ones(m & ~b->w[k]);
-    b->w[k] |= m;
-  }
+  for (int64_t i = 0; i < every.count; i++) set_run(b, at + i * every.stride, n);
   normalise(b);
 }
 
-void bits_clear(Bits *b, int64_t at, int64_t n) {
+void bits_clear_every(Bits *b, int64_t at, int64_t n, IrDim every) {
   if (b->state == BITS_NONE || n <= 0) return;
   if (n == b->n) {
     b->state = BITS_NONE;
     return;
   }
   materialise(b);
-  for (int64_t k = at / 64; k * 64 < at + n; k++) {
-    uint64_t m = mask_of(k, at, at + n);
-    b->nset -= ones(m & b->w[k]);
-    b->w[k] &= ~m;
-  }
+  for (int64_t i = 0; i < every.count; i++) clear_run(b, at + i * every.stride, n);
   normalise(b);
 }
 
-int64_t bits_count(const Bits *b, int64_t at, int64_t n) {
-  if (b->state != BITS_SOME) return b->state == BITS_ALL ? n : 0;
+int64_t bits_count_every(const Bits *b, int64_t at, int64_t n, IrDim every) {
+  if (n <= 0) return 0;
+  if (b->state != BITS_SOME) return b->state == BITS_ALL ? n * every.count : 0;
   int64_t set = 0;
-  for (int64_t k = at / 64; k * 64 < at + n; k++) set += ones(b->w[k] & mask_of(k, at, at + n));
+  for (int64_t i = 0; i < every.count; i++) set += count_run(b, at + i * every.stride, n);
   return set;
 }
 

@@ -43,10 +43,24 @@ static bool at_chosen(Sim *s, const Pick *k, const Acc *pred, const Acc *tile, b
   return true;
 }
 
-static bool pick_block(const Pick *k, const char *src, const char *pred, char *dst, int64_t n) {
-  for (int64_t i = 0; i < n; i++)
-    if (holds(k, pred, i)) memcpy(dst + i * k->bytes, k->one ? k->elem : src + i * k->bytes, (size_t)k->bytes);
-  return true;
+#define TRUE_AT(T) \
+  for (int64_t i = 0; i < n; i++) out[i] = (((const T *)(const void *)pred)[i] != 0) != reverse
+
+static void true_at(const Pick *k, const char *restrict pred, uint8_t *restrict out, int64_t n) {
+  bool reverse = k->reverse;
+  if (k->pred_bytes == 4) {
+    TRUE_AT(uint32_t);
+  } else if (k->pred_bytes == 2) {
+    TRUE_AT(uint16_t);
+  } else {
+    TRUE_AT(uint8_t);
+  }
+}
+
+static void pick_block(const Pick *k, const char *src, const char *pred, char *dst, int64_t n) {
+  uint8_t take[BLOCK];
+  true_at(k, pred, take, n);
+  take_elems(&(Take){take, k->one ? k->elem : src, k->one, k->bytes}, dst, n);
 }
 
 /* src as dst stores it: itself, or a converted copy when an imprecise run keeps the two differently. */
@@ -118,7 +132,8 @@ typedef struct Range {
 static void range_row(void *ctx, int64_t part, const float *const in[], float *out, int64_t n) {
   Range *r = ctx;
   for (int k = 0; k < 2; k++) vm_binary_s(r->cmp[k], r->index, column_at(&r->bound[k], part), r->keep[k], n);
-  for (int64_t i = 0; i < n; i++) out[i] = r->keep[0][i] != 0.0f && r->keep[1][i] != 0.0f ? in[0][i] : r->other;
+  for (int64_t i = 0; i < n; i++)
+    out[i] = choose((r->keep[0][i] != 0.0f) & (r->keep[1][i] != 0.0f), in[0][i], r->other);
   if (accum_adds(r->acc.cmd)) r->acc.part[part] = vm_reduce(VR_maximum, out, n, -__builtin_inff());
 }
 
@@ -156,7 +171,7 @@ typedef struct Select {
 static void select_row(void *ctx, int64_t part, const float *const in[], float *out, int64_t n) {
   Select *k = ctx;
   float other = column_at(&k->other, part);
-  for (int64_t i = 0; i < n; i++) out[i] = (in[0][i] != 0.0f) != k->reverse ? in[1][i] : other;
+  for (int64_t i = 0; i < n; i++) out[i] = choose((in[0][i] != 0.0f) != k->reverse, in[1][i], other);
   if (accum_adds(k->acc.cmd)) k->acc.part[part] = vm_reduce(VR_maximum, out, n, -__builtin_inff());
 }
 
