@@ -50,6 +50,13 @@ local numeric = {
     nisa.nc_matmul(out, a, b) -- adds to the left half, starts the right one
     return out
   end, {want * nd.array {2, 2, 1, 1}}},
+  {"a new start of the columns that another instruction wrote", {st, mv}, function(a, b)
+    local out = ps {2, 4}
+    nisa.nc_matmul(out, a, b)
+    nisa.memset(out[":, 1::2"], 7.0)
+    nisa.nc_matmul(out, a, b)
+    return out
+  end, {want * nd.array {2, 1, 2, 1}}},
   {"a new start after another instruction wrote", {st, mv}, function(a, b)
     local out = ps {2, 4}
     nisa.nc_matmul(out, a, b)
