@@ -16,7 +16,7 @@ typedef struct MemberDtype {
 } MemberDtype;
 typedef struct TensorAsk {
   const char *path, *member;
-  DType dtype, raw; /* raw: DT_none when nothing says what raw bytes are */
+  DType dtype, raw;          /* raw: DT_none when nothing says what raw bytes are */
   const MemberDtype *dtypes; /* tensorfile_read_all: of single members; each must be there */
   uint32_t ndtypes;
 } TensorAsk;
