@@ -247,6 +247,22 @@ def layers():
     }
 
 
+def networks():
+    x = floats(131, 133, 32)
+    image, w, bias = floats(132, 2, 5, 19, 29), floats(133, 5, 3, 3, 7, scale=0.3), floats(134, 7, 1)
+    padded = np.pad(wide(image), ((0, 0), (0, 0), (1, 1), (1, 1)))
+    conv = sum(np.einsum("nchw,co->nohw", padded[:, :, i:i + 19, j:j + 29], wide(w)[:, i, j])
+               for i in range(3) for j in range(3)) + wide(bias)[:, :, None]
+    xT, q, scales = floats(135, 192, 9), ints(136, 0, 16, 192, 44).astype(np.uint8), abs(floats(137, 6, 44))
+    product = wide(xT).T @ ((q - 8.0) * np.repeat(wide(scales), 32, axis=0))
+    return {
+        "k_sorted.npz": case(np.sort(wide(x), axis=1), x=x),
+        "k_conv2d.near.npz": case(np.maximum(conv, 0), x=image, w=w, bias=bias),
+        "k_conv2d_stride.near.npz": case(np.maximum(conv[:, :, ::2, ::2], 0), x=image, w=w, bias=bias),
+        "k_int4.near.npz": case(product, xT=xT, wq=q[:, ::2] | q[:, 1::2] << 4, scales=scales),
+    }
+
+
 def files():
-    parts = (products, mx, attention, embeddings, scans, images, norms, rows, layers)
+    parts = (products, mx, attention, embeddings, scans, images, norms, rows, layers, networks)
     return {name: arrays for part in parts for name, arrays in part().items()}

@@ -79,6 +79,13 @@ local ports = {
   {"topk_mask", "topk_mask", function(a) return a "x", 21 end, {[F32] = {}}},
   {"find_nonzero", "nonzero", function(a) return a("x", true) end, {[F32] = {}}},
   {"scatter_add", "scatter_add", function(a) return a "table", a("index", true), a "rows" end, {[F32] = {}}},
+  {"bitonic_sort", "sorted", function(a) return a "x" end, {[F32] = {}, [BF16] = {}, [F16] = near(5e-4, 1e-6)}},
+  {"conv2d_taps", "conv2d.near", function(a) return a "x", a "w", a "bias", 1, 1 end,
+   {[F32] = near(1e-5, 1e-5), [BF16] = near(4e-3, 1e-5)}},
+  {"conv2d_taps", "conv2d_stride.near", function(a) return a "x", a "w", a "bias", 1, 2 end,
+   {[F32] = near(1e-5, 1e-5), [F16] = near(1e-3, 1e-4)}},
+  {"int4_matmul", "int4.near", function(a) return a "xT", a("wq", true), a "scales" end,
+   {[F32] = near(1e-5, 1e-4), [BF16] = near(4e-3, 1e-4)}},
   {"resize_nearest", "nearest", function(a) return a "x", 8, 13 end, {[F32] = {}, [BF16] = {}}},
 }
 
