@@ -186,8 +186,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(plain_on_request), /* first: nothing may have looked yet */
       cmocka_unit_test(one_thread),       /* before any other product */
-      cmocka_unit_test(exact_products),   cmocka_unit_test(plain_order), cmocka_unit_test(no_products),
-      cmocka_unit_test(one_nan),
+      cmocka_unit_test(exact_products),   cmocka_unit_test(plain_order),
+      cmocka_unit_test(no_products),      cmocka_unit_test(one_nan),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
--- A convolution without im2col: x [N, C, H, W], w [C, taps, taps, O] and bias [O, 1] give relu(conv + bias). Each tap is
--- a product of its C x O weights with a strided view of the padded image, and PSUM adds the taps up. C and O at most 128.
+-- A convolution without im2col: x [N, C, H, W], w [C, taps, taps, O] and bias [O, 1] give relu(conv + bias). Each tap
+-- is a product of its C x O weights with a strided view of the padded image, and PSUM adds the taps up. C and O are at
+-- most 128.
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 
 return nki.jit(function(x, w, bias, pad, stride)

@@ -1,6 +1,6 @@
 -- A product with 4-bit weights: x is given transposed, [K, M]; wq [K, N/2] uint8 holds two weights to a byte, the first
--- in the low bits, each 0 to 15 for -8 to 7; scales [K/group, N] has one row for `group` rows of weights. M at most 128,
--- N at most 512, group a divisor of 128.
+-- in the low bits, each 0 to 15 for -8 to 7; scales [K/group, N] has one row for `group` rows of weights. M is at most
+-- 128, N at most 512, group a divisor of 128.
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 
 return nki.jit(function(xT, wq, scales)
