@@ -102,7 +102,7 @@ NKL_API void nkl_buf_free(nkl_buf *b); /* also of an empty one; leaves it empty 
 
 NKL_API int nkl_version_number(void);              /* of the library at run time; compare with NKL_VERSION_NUMBER */
 NKL_API const char *nkl_version_string(void);      /* static */
-NKL_API const char *nkl_status_name(nkl_status s); /* static, "NKL_ERR_TRACE" */
+NKL_API const char *nkl_status_name(nkl_status s); /* static, "NKL_ERR_TRACE"; "NKL_ERR_UNKNOWN" for other numbers */
 
 /* ---- opaque types -------------------------------------------------------------------------------------------- */
 typedef struct nkl_ctx nkl_ctx;         /* owns one Lua state */
@@ -300,7 +300,7 @@ NKL_API NKL_NODISCARD nkl_status nkl_get_kernel(nkl_ctx *c, const char *name, nk
 NKL_API nkl_kernel *nkl_kernel_retain(nkl_kernel *k);
 NKL_API void nkl_kernel_release(nkl_kernel *k);
 NKL_API int nkl_kernel_param_count(const nkl_kernel *k);
-NKL_API const char *nkl_kernel_param_name(const nkl_kernel *k, int i); /* lent */
+NKL_API const char *nkl_kernel_param_name(const nkl_kernel *k, int i); /* lent; NULL when there is no i-th one */
 /* Names of the kernels in the table that the last script returned, '\n'-separated; "" when it returned one kernel. */
 NKL_API NKL_NODISCARD nkl_status nkl_kernel_names(nkl_ctx *c, nkl_buf *out);
 /* "auto", "simulation", "jax", "torchxla", "legacy" or "framework" (of a class written in Lua); static. */
@@ -441,12 +441,14 @@ NKL_API size_t nkl_program_output_count(const nkl_program *p);
 NKL_API nkl_status nkl_program_input(const nkl_program *p, size_t i, nkl_io *out);
 NKL_API nkl_status nkl_program_output(const nkl_program *p, size_t i, nkl_io *out);
 /* Tensors whose values belong to the program. They are operands of the custom-call, behind the inputs; a simulation has
-   them already. *data: the elements, C-contiguous, lent. */
+   them already. *data: the elements, C-contiguous, lent. NKL_ERR_ARG when there is no i-th one; *out is then zero and
+   *data NULL. */
 NKL_API size_t nkl_program_constant_count(const nkl_program *p);
 NKL_API nkl_status nkl_program_constant(const nkl_program *p, size_t i, nkl_io *out, const void **data);
+/* Outputs that are an input: the kernel wrote or returned its operand. Ordered by output; NKL_ERR_ARG and -1, -1 when
+   there is no i-th one. */
 NKL_API size_t nkl_program_alias_count(const nkl_program *p);
-NKL_API nkl_status nkl_program_alias(const nkl_program *p, size_t i, int32_t *operand,
-                                     int32_t *output); /* ordered by output */
+NKL_API nkl_status nkl_program_alias(const nkl_program *p, size_t i, int32_t *operand, int32_t *output);
 /* Kernels that were called inside the program's kernel, in the order of the calls, of all its distinct programs. They
    are known as long as the program comes from a trace or the cache; a config does not hold them. Texts are lent. */
 typedef struct nkl_node {

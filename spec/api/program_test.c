@@ -385,6 +385,8 @@ static void aliases_are_told(void **state) {
   assert_int_equal(operand, 0);
   assert_int_equal(output, 0);
   assert_int_equal(nkl_program_alias(p, 1, &operand, &output), NKL_ERR_ARG);
+  assert_int_equal(operand, -1);
+  assert_int_equal(output, -1);
   nkl_program_release(p);
   nkl_kernel_release(k);
 }

@@ -127,6 +127,7 @@ size_t nkl_program_alias_count(const nkl_program *p) { return api_artifact(p)->m
 
 nkl_status nkl_program_alias(const nkl_program *p, size_t i, int32_t *operand, int32_t *output) {
   const IrModule *m = api_artifact(p)->module;
+  *operand = *output = -1;
   if (i >= m->naliases) return NKL_ERR_ARG;
   *operand = m->aliases[i].operand;
   *output = m->aliases[i].output;

@@ -3,12 +3,6 @@
 
 void nkl_sim_init(nkl_sim *s) { *s = (nkl_sim){.struct_size = sizeof *s}; }
 
-static void shape_text(const SimTensor *t, Text *out) {
-  text_printf(out, "%s[", dtype_name(t->dtype));
-  for (int i = 0; i < t->rank; i++) text_printf(out, i ? ",%lld" : "%lld", (long long)t->shape[i]);
-  text_puts(out, "]");
-}
-
 static SimTensor shape_of(const IrBuf *b) {
   SimTensor t = {.dtype = b->dtype, .rank = b->rank};
   memcpy(t.shape, b->shape, sizeof t.shape);
@@ -33,8 +27,8 @@ bool api_check_operands(const ApiRun *run, Diag *d) {
     Text a, b;
     text_init(&a, d->message.alloc);
     text_init(&b, d->message.alloc);
-    shape_text(have, &a);
-    shape_text(&want, &b);
+    shape_describe(have->dtype, have->rank, have->shape, &a);
+    shape_describe(want.dtype, want.rank, want.shape, &b);
     if (run->sim->ranks > 1) text_printf(&a, " on rank %zu", at / run->artifact->ninputs);
     DIAG(d, input_data, run->artifact->func_name, run->artifact->input_names[i], text_str(&a), text_str(&b));
     text_free(&a);

@@ -15,7 +15,7 @@ static bool is_packed(const SimTensor *t) { return dtype_info[t->dtype].cls == D
 static void load(const SimTensor *t, int64_t i, int64_t n, double *out) {
   float block[BLOCK];
   const char *p = (const char *)t->data + i / dtype_info[t->dtype].elems * dtype_bytes(t->dtype);
-  if (t->dtype == DT_int32 || t->dtype == DT_uint32) { /* f32 would round them */
+  if (dtype_is_wide_int(t->dtype)) { /* f32 would round them */
     for (int64_t k = 0; k < n; k++) out[k] = tensor_at(t->dtype, p, k);
     return;
   }
@@ -88,18 +88,12 @@ static int shown(const SimTensor *t, int64_t at[FEW]) {
   return count;
 }
 
-static void shape_text(const SimTensor *t, Text *out) {
-  text_printf(out, "%s[", dtype_name(t->dtype));
-  for (int i = 0; i < t->rank; i++) text_printf(out, i ? ",%lld" : "%lld", (long long)t->shape[i]);
-  text_puts(out, "]");
-}
-
 static void summary_line(const SimTensor *t, const char *name, Text *out) {
   Stats s = measure(t);
   int64_t at[FEW];
   int n = shown(t, at);
   text_printf(out, "%s ", name);
-  shape_text(t, out);
+  shape_describe(t->dtype, t->rank, t->shape, out);
   text_puts(out, " min ");
   number_text(t, s.min, out);
   text_puts(out, " max ");
@@ -206,9 +200,9 @@ static bool alike(nkl_ctx *c, const SimTensor *a, const SimTensor *b) {
   if (same) return true;
   Text t;
   text_init(&t, c->alloc);
-  shape_text(a, &t);
+  shape_describe(a->dtype, a->rank, a->shape, &t);
   text_puts(&t, " and ");
-  shape_text(b, &t);
+  shape_describe(b->dtype, b->rank, b->shape, &t);
   DIAG(&c->diag, compare_kind, text_str(&t));
   text_free(&t);
   return false;

@@ -18,12 +18,6 @@ bool check_core_barrier(const IrCheck *c) {
   return BAD(c, argument_value, "cores", say_shape(list, n, &s), "a barrier joins cores 0 and 1: {0, 1}");
 }
 
-static bool same_dims(const IrTile *a, const IrTile *b) {
-  bool same = a->rank == b->rank;
-  for (int i = 0; same && i < a->rank; i++) same = a->dim[i].count == b->dim[i].count;
-  return same;
-}
-
 /* 1024 bytes per partition of 32-bit elements, 512 of 16-bit and 256 of 8-bit ones: that many elements. */
 enum { GPSIMD_ELEMENTS = 256 };
 
@@ -34,7 +28,7 @@ bool check_sendrecv(const IrCheck *c) {
   bool ok = check_two_cores(c);
   if (a->send_to_rank.u.i != a->recv_from_rank.u.i)
     ok = BAD(c, instruction_invalid, "send_to_rank and recv_from_rank are both the other core");
-  if (tile_parts(src) == tile_parts(dst) && !same_dims(src, dst)) {
+  if (tile_parts(src) == tile_parts(dst) && !tile_same_shape(src, dst)) {
     say_dims(dst, &t);
     ok = BAD(c, shape_required, "src", t.s, text_of(c, src, &s));
   }

@@ -121,10 +121,7 @@ static bool check_matmul(const IrCheck *c) {
   return ok;
 }
 
-static bool is_32_bit(const IrCheck *c, const IrVal *v) {
-  DType d = dtype_of(c, v->u.tile);
-  return d == DT_int32 || d == DT_uint32;
-}
+static bool is_32_bit(const IrCheck *c, const IrVal *v) { return dtype_is_wide_int(dtype_of(c, v->u.tile)); }
 
 static bool check_one(const IrCheck *c) {
   switch ((Op)c->ins->op) {

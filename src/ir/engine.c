@@ -8,7 +8,7 @@ static const IrBuf *buf(const IrFunc *f, const IrVal *v) {
 static Alu alu(const IrVal *v) { return v->kind == V_INT && v->u.i > 0 && v->u.i < ALU_count ? (Alu)v->u.i : ALU_none; }
 
 static bool psum(const IrBuf *b) { return b && b->space == SP_psum; }
-static bool int32_wide(const IrBuf *b) { return b && (b->dtype == DT_int32 || b->dtype == DT_uint32); }
+static bool int32_wide(const IrBuf *b) { return b && dtype_is_wide_int(b->dtype); }
 
 /* 32-bit integers are exact on GpSimd, which does not reach PSUM; power exists there only; bitwise on Vector only. */
 static int pick_tensor_tensor(const IrFunc *f, const Args_tensor_tensor *a) {

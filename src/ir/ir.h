@@ -443,6 +443,7 @@ bool tile_equal(const IrTile *a, const IrTile *b);
 bool tile_is_contiguous(const IrFunc *f, const IrTile *t);
 /* "t[128,512] bfloat16 in sbuf" for messages. */
 void tile_describe(const IrFunc *f, const IrTile *t, Text *out);
+void shape_describe(DType dtype, int rank, const int64_t *shape, Text *out); /* "float32[4,8]" */
 
 /* rules.c, verify.c -- what the hardware would refuse. */
 bool ir_check_ins(const IrModule *m, const IrFunc *f, const IrIns *ins,

@@ -52,6 +52,8 @@ static inline bool dtype_is_float(DType d) { return dtype_info[d].cls == DC_FLT;
 static inline bool dtype_is_int(DType d) {
   return dtype_info[d].cls == DC_INT || dtype_info[d].cls == DC_UINT || dtype_info[d].cls == DC_BOOL;
 }
+/* int32 or uint32: float32 does not hold them all. */
+static inline bool dtype_is_wide_int(DType d) { return d == DT_int32 || d == DT_uint32; }
 /* Result type of an operation on two tiles (facts: classic promotion). */
 DType dtype_promote(DType a, DType b);
 /* Smallest and largest value of an integer or bool type. */

@@ -127,7 +127,7 @@ bool tx_digits(Tx *x, int64_t *out) {
 }
 
 /* ---- strings */
-static int hex_digit(char c) {
+int tx_hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
@@ -140,7 +140,7 @@ static int escape(const char **s, const char *end) {
   if (c == 'n') return '\n';
   if (c == 't') return '\t';
   if (c == '"' || c == '\\') return c;
-  int high = hex_digit(c), low = *s < end ? hex_digit(**s) : -1;
+  int high = tx_hex_digit(c), low = *s < end ? tx_hex_digit(**s) : -1;
   if (high < 0 || low < 0) return -1;
   ++*s;
   return high * 16 + low;

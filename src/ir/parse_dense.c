@@ -12,12 +12,6 @@ typedef struct Dense {
 
 static bool bad(Dense *e, const char *what) { return TX_ERR(e->x, e->x->p, ir_operands, "dense<>", what); }
 
-static int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* ---- one element */
 typedef struct Layout {
   int exponent, mantissa;
@@ -71,7 +65,8 @@ static bool float_bits(Dense *e) { /* 0x and the bits of the element, most signi
   Tx *x = e->x;
   uint32_t bits = 0;
   size_t n = 0;
-  for (x->p += 2; x->p < x->end && hex_digit(*x->p) >= 0; x->p++, n++) bits = bits << 4 | (uint32_t)hex_digit(*x->p);
+  for (x->p += 2; x->p < x->end && tx_hex_digit(*x->p) >= 0; x->p++, n++)
+    bits = bits << 4 | (uint32_t)tx_hex_digit(*x->p);
   bool stored = n == 2 * e->size;
   if (!stored) return bad(e, "the bits of an element have two hex digits per byte");
   put(e, bits);
@@ -161,7 +156,7 @@ static bool hex_bytes(Dense *e, TxStr s) {
   if (n != all && n != e->size) return bad(e, "the bytes are neither one element nor the whole tensor");
   if (n > all) return bad(e, "the tensor is empty");
   for (size_t i = 0; i < n; i++) {
-    int high = hex_digit(s.s[2 * i + 2]), low = hex_digit(s.s[2 * i + 3]);
+    int high = tx_hex_digit(s.s[2 * i + 2]), low = tx_hex_digit(s.s[2 * i + 3]);
     if (high < 0 || low < 0) return bad(e, "a string of bytes is \"0x\" and two hex digits per byte");
     *e->to++ = (unsigned char)(high * 16 + low);
   }

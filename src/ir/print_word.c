@@ -4,14 +4,7 @@
 
 #include "print_ir.h"
 
-void pr_int(Print *p, int64_t v) {
-  char digits[24], *s = digits + sizeof digits;
-  uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-  do *--s = (char)('0' + u % 10);
-  while (u /= 10);
-  if (v < 0) *--s = '-';
-  pr_add(p, s, (size_t)(digits + sizeof digits - s));
-}
+void pr_int(Print *p, int64_t v) { text_int(p->out, v); }
 
 void pr_double(Print *p, double v) {
   if (isfinite(v)) {

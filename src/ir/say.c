@@ -94,6 +94,12 @@ void tile_describe(const IrFunc *f, const IrTile *t, Text *out) {
   text_puts(out, say_tile(f, t, &s));
 }
 
+void shape_describe(DType dtype, int rank, const int64_t *shape, Text *out) {
+  text_printf(out, "%s[", dtype_name(dtype));
+  for (int i = 0; i < rank; i++) text_printf(out, i ? ",%lld" : "%lld", (long long)shape[i]);
+  text_putc(out, ']');
+}
+
 const char *say_shape(const int64_t *shape, int n, Say *o) {
   start(o);
   add_shape(o, shape, n);

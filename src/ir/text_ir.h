@@ -193,6 +193,7 @@ static inline bool tx_take(Tx *x, char c) {
 }
 bool tx_need(Tx *x, char c);
 bool tx_need_arrow(Tx *x);
+int tx_hex_digit(char c);                   /* 0 to 15, or -1 */
 bool tx_take_word(Tx *x, const char *word); /* a whole bare word */
 bool tx_word(Tx *x, const char *what, TxStr *out);
 bool tx_string(Tx *x, const char *what, TxStr *out);

@@ -41,11 +41,7 @@ LArray *lang_push_array(lua_State *L, DType dtype, int rank, const int64_t *shap
   LArray *a = push_empty(L, dtype, rank, shape);
   size_t size = a->nbytes + DATA_ALIGN;
   a->block = take_block(L, size);
-  if (!a->block) {
-    LangCtx *c = lang_ctx(L);
-    DIAG0(&c->diag, nomem);
-    lang_raise(L, &c->diag);
-  }
+  if (!a->block) lang_no_memory(L);
   a->block_size = size;
   a->data = (void *)(((uintptr_t)a->block + DATA_ALIGN - 1) & ~(uintptr_t)(DATA_ALIGN - 1));
   memset(a->data, 0, a->nbytes);

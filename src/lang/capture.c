@@ -13,16 +13,10 @@ enum { MAX_DEPTH = 1000 };
 static const char tables_key = 0;
 enum { DUMPS = 1, NAMES, SERIALS };
 
-int capture_oom(lua_State *L) {
-  LangCtx *c = lang_ctx(L);
-  DIAG0(&c->diag, nomem);
-  return lang_raise(L, &c->diag);
-}
-
 void *capture_grow(lua_State *L, LangCtx *c, void *p, size_t *cap, size_t size) {
   size_t want = *cap ? *cap * 2 : 32;
   void *q = alloc_grow(&c->alloc, p, *cap * size, want * size);
-  if (!q) capture_oom(L);
+  if (!q) lang_no_memory(L);
   *cap = want;
   return q;
 }
@@ -45,7 +39,7 @@ void capture_open(lua_State *L, LangCtx *c) {
   lua_rawseti(L, -2, SERIALS);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &tables_key);
   c->capture = alloc_new(&c->alloc, sizeof *c->capture);
-  if (!c->capture) capture_oom(L);
+  if (!c->capture) lang_no_memory(L);
   *c->capture = (Capture){.walk = 0};
   text_init(&c->capture->bytes, c->alloc);
 }
@@ -255,5 +249,5 @@ void capture_add(lua_State *L, LangCtx *c, int function) {
   k->named = true;
   capture_walk(L, c, function);
   lua_settop(L, top);
-  if (k->bytes.oom) capture_oom(L);
+  if (k->bytes.oom) lang_no_memory(L);
 }

@@ -45,7 +45,6 @@ struct Capture {
 };
 
 /* Raises. */
-int capture_oom(lua_State *L);
 void *capture_grow(lua_State *L, LangCtx *c, void *p, size_t *cap, size_t size);
 const char *capture_walk(lua_State *L, LangCtx *c, int i); /* the name, when the value was written by name */
 /* A value inside another: a standard library there may be used by anybody for anything. */

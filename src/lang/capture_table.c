@@ -14,7 +14,7 @@ static void seen_grow(lua_State *L, LangCtx *c) {
   Capture *k = c->capture;
   uint32_t nslots = k->nslots ? k->nslots * 2 : 64, old = k->nslots;
   Seen *fresh = alloc_new(&c->alloc, nslots * sizeof *fresh), *before = k->seen;
-  if (!fresh) capture_oom(L);
+  if (!fresh) lang_no_memory(L);
   memset(fresh, 0, nslots * sizeof *fresh);
   k->seen = fresh;
   k->nslots = nslots;

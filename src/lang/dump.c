@@ -298,9 +298,9 @@ LDump *dump_push(lua_State *L, LangCtx *c, int function) {
   lua_pushvalue(L, function);
   lua_dump(L, add_piece, text, 0);
   lua_pop(L, 1);
-  if (text->oom) DIAG0(&c->diag, nomem), lang_raise(L, &c->diag);
+  if (text->oom) lang_no_memory(L);
   LDump *d = make_dump(&chunk, text, ar.source);
-  if (chunk.arena->oom) DIAG0(&c->diag, nomem), lang_raise(L, &c->diag);
+  if (chunk.arena->oom) lang_no_memory(L);
   if (!d) NK_BUG(&c->diag, "binary chunk of another format"), lang_raise(L, &c->diag);
   lua_replace(L, top + 1);
   lua_settop(L, top + 1);

@@ -119,12 +119,6 @@ const char *host_kernel_param(Host *h, int ref, int i) {
 
 /* ---- copies with other options ------------------------------------------------------------------------------- */
 
-static void set_text(lua_State *L, const char *key, const char *text) {
-  if (!text) return;
-  lua_pushstring(L, text);
-  lua_setfield(L, -2, key);
-}
-
 static int replace(lua_State *L) {
   Ask *ask = lua_touserdata(L, 1);
   const HostKernelOptions *o = ask->options;
@@ -132,9 +126,9 @@ static int replace(lua_State *L) {
   lua_getfield(L, -1, "replace");
   lua_insert(L, -2);
   lua_newtable(L);
-  set_text(L, "mode", o->mode);
-  set_text(L, "func_name", o->func_name);
-  set_text(L, "platform_target", o->platform_target);
+  lang_set_text(L, "mode", o->mode);
+  lang_set_text(L, "func_name", o->func_name);
+  lang_set_text(L, "platform_target", o->platform_target);
   if (o->enable_cache >= 0) {
     lua_pushboolean(L, o->enable_cache);
     lua_setfield(L, -2, "enable_cache");

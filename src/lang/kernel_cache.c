@@ -14,10 +14,7 @@ static void warn_line(const LangCtx *c, const char *head, const char *text) {
 static FwStore *store_of(lua_State *L, LangCtx *c) {
   if (c->store_known) return c->store;
   const char *dir = c->cache_dir ? c->cache_dir : getenv("NKILUA_CACHE_DIR");
-  if (dir && *dir && !(c->store = fw_store_new(c->alloc, dir, c->explain_cache))) {
-    DIAG0(&c->diag, nomem);
-    lang_raise(L, &c->diag);
-  }
+  if (dir && *dir && !(c->store = fw_store_new(c->alloc, dir, c->explain_cache))) lang_no_memory(L);
   c->store_known = true;
   return c->store;
 }

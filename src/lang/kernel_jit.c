@@ -41,20 +41,15 @@ static KernelCore *push_core(lua_State *L, LangCtx *c) {
   return core;
 }
 
-static int no_memory(lua_State *L, LangCtx *c) {
-  DIAG0(&c->diag, nomem);
-  return lang_raise(L, &c->diag);
-}
-
-static const char *keep(lua_State *L, LangCtx *c, KernelCore *core, const char *s) {
+static const char *keep(lua_State *L, KernelCore *core, const char *s) {
   const char *copy = arena_strdup(&core->arena, s, strlen(s));
-  if (!copy) no_memory(L, c);
+  if (!copy) lang_no_memory(L);
   return copy;
 }
 
 /* ---- the function ------------------------------------------------------------------------------------------------ */
 
-static void read_params(lua_State *L, LangCtx *c, KernelCore *core, const char *who) {
+static void read_params(lua_State *L, KernelCore *core, const char *who) {
   const int fn = P_fn;
   lua_Debug ar;
   if (lua_iscfunction(L, fn)) LANG_FAIL(L, kernel_function, who, "a kernel is a Lua function, not one written in C");
@@ -63,7 +58,7 @@ static void read_params(lua_State *L, LangCtx *c, KernelCore *core, const char *
   if (ar.isvararg) LANG_FAIL(L, kernel_function, who, "a kernel cannot take '...': every parameter needs a name");
   core->nparams = ar.nparams;
   core->params = arena_newn(&core->arena, const char *, ar.nparams);
-  if (!core->params) no_memory(L, c);
+  if (!core->params) lang_no_memory(L);
   for (int i = 0; i < ar.nparams; i++) {
     lua_pushvalue(L, fn);
     const char *name = lua_getlocal(L, NULL, i + 1); /* leaves the function where it is */
@@ -71,10 +66,10 @@ static void read_params(lua_State *L, LangCtx *c, KernelCore *core, const char *
     if (!name) LANG_FAIL(L, kernel_function, who, "the function is stripped of its parameter names");
     for (int k = 0; k < i; k++)
       if (strcmp(core->params[k], name) == 0) LANG_FAIL(L, kernel_function, who, "two parameters have the same name");
-    core->params[i] = keep(L, c, core, name);
+    core->params[i] = keep(L, core, name);
   }
   char dir[512];
-  core->dir = keep(L, c, core, lang_dir_of(ar.source, dir, sizeof dir));
+  core->dir = keep(L, core, lang_dir_of(ar.source, dir, sizeof dir));
   const char *file = strrchr(ar.source, '/');
   file = file ? file + 1 : ar.source + 1;
   if (ar.source[0] != '@' || !*file) {
@@ -83,7 +78,7 @@ static void read_params(lua_State *L, LangCtx *c, KernelCore *core, const char *
   }
   size_t stem = strlen(file) > 4 && strcmp(file + strlen(file) - 4, ".lua") == 0 ? strlen(file) - 4 : strlen(file);
   core->func_name = arena_strdup(&core->arena, file, stem);
-  if (!core->func_name) no_memory(L, c);
+  if (!core->func_name) lang_no_memory(L);
 }
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
@@ -96,7 +91,7 @@ static const char *check_string(lua_State *L, const char *who, int i, const char
   return NULL;
 }
 
-static void set_name(lua_State *L, LangCtx *c, KernelCore *core, const char *who) {
+static void set_name(lua_State *L, KernelCore *core, const char *who) {
   const char *name = check_string(L, who, P_func_name, "func_name");
   size_t n = lua_rawlen(L, P_func_name);
   const char *why = NULL;
@@ -108,7 +103,7 @@ static void set_name(lua_State *L, LangCtx *c, KernelCore *core, const char *who
     if ((unsigned char)name[k] < 0x20 || name[k] == 0x7f) why = "it holds a control character";
   char clip[TEXT_CLIP + 4];
   if (why) LANG_FAIL(L, func_name, text_clip(clip, name, n), why);
-  core->func_name = keep(L, c, core, name);
+  core->func_name = keep(L, core, name);
 }
 
 static const char *const mode_names[] = {"auto",      "simulation", "jax",       "torchxla", "legacy",
@@ -207,7 +202,7 @@ static void read_target(lua_State *L, LangCtx *c, KernelCore *core, const char *
   Target t;
   bool fallback;
   const char *warning;
-  core->target = keep(L, c, core, check_string(L, who, P_platform_target, "platform_target"));
+  core->target = keep(L, core, check_string(L, who, P_platform_target, "platform_target"));
   if (!fw_get_platform_target(core->target, &t, &fallback, &warning, &c->diag)) lang_raise(L, &c->diag);
 }
 
@@ -216,12 +211,12 @@ static void make_kernel(lua_State *L, LangCtx *c, const char *who) {
   memset(k, 0, sizeof *k);
   int self = lua_gettop(L);
   KernelCore *core = push_core(L, c);
-  if (!core->cache) no_memory(L, c);
-  read_params(L, c, core, who);
+  if (!core->cache) lang_no_memory(L);
+  read_params(L, core, who);
   lua_pushvalue(L, P_fn);
   lua_setiuservalue(L, -2, 1);
   lua_setiuservalue(L, self, 1);
-  if (!lua_isnil(L, P_func_name)) set_name(L, c, core, who);
+  if (!lua_isnil(L, P_func_name)) set_name(L, core, who);
   if (!lua_isnil(L, P_mode)) core->mode = modes[find_mode(L, who)];
   if (!lua_isnil(L, P_grid)) kernel_check_grid(L, core->func_name, P_grid, k);
   read_cache(L, core, who);

@@ -6,11 +6,6 @@
 
 #include "kernel.h"
 
-static int no_memory(lua_State *L, LangCtx *c) {
-  DIAG0(&c->diag, nomem);
-  return lang_raise(L, &c->diag);
-}
-
 static int compare_opts(const void *a, const void *b) {
   return strcmp(((const KernelOpt *)a)->key, ((const KernelOpt *)b)->key);
 }
@@ -52,7 +47,7 @@ static void read_opt(lua_State *L, const char *who, Arena *arena, KernelOpt *out
   }
   if (!fits_config(&v)) LANG_FAIL(L, opt_value, who, key, lang_describe(L, lua_gettop(L), got, sizeof got));
   *out = (KernelOpt){.key = arena_strdup(arena, key, strlen(key)), .value = v};
-  if (!out->key || (v.kind == CONST_STRING && !v.s)) no_memory(L, lang_ctx(L));
+  if (!out->key || (v.kind == CONST_STRING && !v.s)) lang_no_memory(L);
 }
 
 static uint32_t find_opt(const KernelOpt *list, uint32_t n, const char *key) {
@@ -74,7 +69,7 @@ const KernelOpt *kernel_check_opts(lua_State *L, const char *who, int table, con
   for (; lua_next(L, table); lua_pop(L, 1)) room++;
   Arena *arena = lang_scratch_arena(L, c);
   KernelOpt *list = arena_newn(arena, KernelOpt, room);
-  if (!list) no_memory(L, c);
+  if (!list) lang_no_memory(L);
   *n = base ? base->nopts : 0;
   if (*n)
     memcpy(list, base->opts, *n * sizeof *list); /* their strings live as long as the kernel, which the caller keeps */

@@ -116,6 +116,8 @@ typedef struct LDecl { /* nki.decl: shape and dtype without data */
 
 extern const char LANG_TILE[], LANG_INDEX[], LANG_TOKEN[], LANG_ARRAY[], LANG_DECL[], LANG_KERNEL[], LANG_ARTIFACT[],
     LANG_ERROR[];
+/* The field `key` of the table on top of the stack; NULL: none. */
+void lang_set_text(lua_State *L, const char *key, const char *text);
 /* For the metatable on top of the stack, of values that no script may change: __name, which messages say, and
    __metatable false, which is all that getmetatable gives. */
 void lang_name_metatable(lua_State *L, const char *name);
@@ -155,6 +157,7 @@ void lang_push_tuple(lua_State *L, int n);
 /* ---- errors (raise.c) -------------------------------------------------------------------------------------------- */
 /* Turns the Diag (ctx->diag usually) into one Lua error object and raises it; clears the Diag. Never returns. */
 int lang_raise(lua_State *L, Diag *d);
+int lang_no_memory(lua_State *L);            /* raises err_nomem */
 void lang_push_error(lua_State *L, Diag *d); /* the object that it raises */
 /* Fills ctx->diag and raises. */
 #define LANG_FAIL(L, id, ...) (DIAG(&lang_ctx(L)->diag, id, __VA_ARGS__), lang_raise((L), &lang_ctx(L)->diag))

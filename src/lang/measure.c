@@ -52,10 +52,7 @@ static int profile_all(lua_State *L) {
     c->warn = c->write = silent;
   }
   Text *json = lang_scratch_text(L, c), *text = lang_scratch_text(L, c);
-  if (!sim_profile_render(profile, true, json) || !sim_profile_render(profile, false, text)) {
-    DIAG0(&c->diag, nomem);
-    lang_raise(L, &c->diag);
-  }
+  if (!sim_profile_render(profile, true, json) || !sim_profile_render(profile, false, text)) lang_no_memory(L);
   lua_pushlstring(L, text_str(json), json->len);
   lua_pushlstring(L, text_str(text), text->len);
   return 2;
@@ -86,8 +83,7 @@ int measure_profile(lua_State *L) {
   const Artifact *a = artifact_at(L);
   if (!sim_profile_init(&profile, c->alloc, a->module)) {
     sim_profile_free(&profile);
-    DIAG0(&c->diag, nomem);
-    lang_raise(L, &c->diag);
+    lang_no_memory(L);
   }
   c->profile = &profile;
   int status = guarded(L, c, profile_all);

@@ -23,7 +23,6 @@ LArray *array_numeric(lua_State *L, int i, const char *func, const char *param) 
 /* ---- elements ---------------------------------------------------------------------------------------------------- */
 
 /* 32-bit integers do not fit f32, which the conversion rows of the simulator go through. */
-static bool is_wide_int(DType d) { return d == DT_int32 || d == DT_uint32; }
 
 static void read_wide(const LArray *a, int64_t at, int64_t n, double *out) {
   const char *p = (const char *)a->data + at * 4;
@@ -36,7 +35,7 @@ static void read_wide(const LArray *a, int64_t at, int64_t n, double *out) {
 
 void array_read(const LArray *a, int64_t at, int64_t n, double *out) {
   float block[ARRAY_BLOCK];
-  if (is_wide_int(a->dtype)) {
+  if (dtype_is_wide_int(a->dtype)) {
     read_wide(a, at, n, out);
     return;
   }

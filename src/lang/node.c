@@ -175,22 +175,16 @@ int node_insert(KernelCall *call) {
 
 /* ---- as Lua sees them -------------------------------------------------------------------------------------------- */
 
-static void set_string(lua_State *L, const char *key, const char *s) {
-  if (!s) return;
-  lua_pushstring(L, s);
-  lua_setfield(L, -2, key);
-}
-
 static void push_node(lua_State *L, const IrModule *m, const IrNode *node) {
   lua_createtable(L, 0, 8);
-  set_string(L, "func_name", node->func_name);
-  set_string(L, "library", node->library);
-  set_string(L, "cache_key", node->key);
+  lang_set_text(L, "func_name", node->func_name);
+  lang_set_text(L, "library", node->library);
+  lang_set_text(L, "cache_key", node->key);
   lua_createtable(L, (int)node->noperands, 0);
   for (uint32_t k = 0; k < node->noperands; k++) {
     lua_createtable(L, 0, 2);
-    set_string(L, "name", node->operands[k].param);
-    set_string(L, "tensor", node->operands[k].tensor);
+    lang_set_text(L, "name", node->operands[k].param);
+    lang_set_text(L, "tensor", node->operands[k].tensor);
     lua_rawseti(L, -2, (lua_Integer)k + 1);
   }
   lua_setfield(L, -2, "operands");
@@ -199,7 +193,7 @@ static void push_node(lua_State *L, const IrModule *m, const IrNode *node) {
   lua_pushinteger(L, node->depth);
   lua_setfield(L, -2, "depth");
   if (node->loc) {
-    set_string(L, "file", m->locs[node->loc].file);
+    lang_set_text(L, "file", m->locs[node->loc].file);
     lua_pushinteger(L, m->locs[node->loc].line);
     lua_setfield(L, -2, "line");
   }

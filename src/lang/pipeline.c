@@ -21,12 +21,6 @@ static StepRun *run_of(lua_State *L) { return lua_touserdata(L, P_run); }
 
 static const char *who(lua_State *L) { return run_of(L)->call->k->core->func_name; }
 
-static int no_memory(lua_State *L) {
-  LangCtx *c = lang_ctx(L);
-  DIAG0(&c->diag, nomem);
-  return lang_raise(L, &c->diag);
-}
-
 static int wrong(lua_State *L, const char *step, const char *text) {
   return LANG_FAIL(L, kernel_step, who(L), step, text);
 }
@@ -185,7 +179,7 @@ static int p_returns(lua_State *L) {
     if (!names[k]) names = NULL;
     lua_settop(L, list + 1);
   }
-  if (!names) no_memory(L);
+  if (!names) lang_no_memory(L);
   m->output_names = names;
   m->result_is_sequence = lua_toboolean(L, -1);
   lua_settop(L, list);
@@ -226,7 +220,7 @@ static int p_aliases(lua_State *L) {
   if (n > f->nrets) wrong(L, "generate_operand_output_aliases", "returns more pairs than there are outputs");
   int list = lua_gettop(L);
   IrAlias *aliases = arena_newn(&m->arena, IrAlias, n);
-  if (!aliases) no_memory(L);
+  if (!aliases) lang_no_memory(L);
   for (lua_Unsigned k = 0; k < n; k++) {
     if (lua_geti(L, list, (lua_Integer)k + 1) != LUA_TTABLE)
       wrong(L, "generate_operand_output_aliases", "must return a list of pairs");
@@ -287,7 +281,7 @@ static int p_encode(lua_State *L) {
   a->backend_config_len = n;
   a->config_json = arena_strdup(&a->arena, text_str(json), json->len);
   a->config_json_len = json->len;
-  if (!a->backend_config || !a->config_json) no_memory(L);
+  if (!a->backend_config || !a->config_json) lang_no_memory(L);
   return 0;
 }
 

@@ -61,6 +61,12 @@ int lang_raise(lua_State *L, Diag *d) {
   return lua_error(L);
 }
 
+int lang_no_memory(lua_State *L) {
+  LangCtx *c = lang_ctx(L);
+  DIAG0(&c->diag, nomem);
+  return lang_raise(L, &c->diag);
+}
+
 /* ---- the object as text ------------------------------------------------------------------------------------------ */
 
 bool lang_is_error(lua_State *L, int i) {

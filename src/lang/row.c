@@ -60,8 +60,8 @@ static void describe_tile(const LangCtx *c, const LTile *t, char *buf, size_t si
 static void describe_array(const LangCtx *c, const LArray *a, char *buf, size_t size) {
   Text text;
   text_init(&text, c->alloc);
-  for (int k = 0; k < a->rank; k++) text_printf(&text, k ? ",%lld" : "%lld", (long long)a->shape[k]);
-  snprintf(buf, size, "an array %s[%s]", dtype_name(a->dtype), text_str(&text));
+  shape_describe(a->dtype, a->rank, a->shape, &text);
+  snprintf(buf, size, "an array %s", text_str(&text));
   text_free(&text);
 }
 

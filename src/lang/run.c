@@ -86,12 +86,6 @@ static SimTensor tensor_of(const IrBuf *b, void *data) {
   return t;
 }
 
-static void put_type(Text *t, const IrBuf *b) {
-  text_printf(t, "%s[", dtype_name(b->dtype));
-  for (int k = 0; k < b->rank; k++) text_printf(t, k ? ",%lld" : "%lld", (long long)b->shape[k]);
-  text_puts(t, "]");
-}
-
 /* Operand i of all ranks: the array at `at`. */
 static SimTensor take_operand(lua_State *L, const HostRun *run, int64_t i, int at) {
   const IrBuf *want = artifact_input(run->a, (uint32_t)(i % run->a->ninputs));
@@ -106,7 +100,7 @@ static SimTensor take_operand(lua_State *L, const HostRun *run, int64_t i, int a
   text_printf(t, "operand '%s' ", name);
   if (run->ranks) text_printf(t, "of rank %d ", (int)(i / run->a->ninputs));
   text_puts(t, "must be an array ");
-  put_type(t, want);
+  shape_describe(want->dtype, want->rank, want->shape, t);
   text_printf(t, ", got %s", lang_describe(L, at, got, sizeof got));
   LANG_FAIL(L, artifact_operands, run->a->func_name, text_str(t));
   return (SimTensor){.data = NULL};

@@ -96,6 +96,12 @@ static bool push_token(lua_State *L, LangCtx *c, const char *full, LToken **out)
   return true;
 }
 
+void lang_set_text(lua_State *L, const char *key, const char *s) {
+  if (!s) return;
+  lua_pushstring(L, s);
+  lua_setfield(L, -2, key);
+}
+
 void lang_name_metatable(lua_State *L, const char *name) {
   lua_pushstring(L, name);
   lua_setfield(L, -2, "__name");

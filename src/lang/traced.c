@@ -48,10 +48,7 @@ void traced_push_aliases(lua_State *L, const IrModule *m) {
 static int push_ir(lua_State *L, const IrModule *m) {
   LangCtx *c = lang_ctx(L);
   Text *t = lang_scratch_text(L, c);
-  if (!ir_print(m, t)) {
-    DIAG0(&c->diag, nomem);
-    lang_raise(L, &c->diag);
-  }
+  if (!ir_print(m, t)) lang_no_memory(L);
   lua_pushlstring(L, text_str(t), t->len);
   return 1;
 }

@@ -16,6 +16,13 @@ typedef struct Bits {
   int64_t n, nset; /* nset: in BITS_SOME */
   uint64_t *w;
 } Bits;
+/* The bits of word k that belong to [at, end). */
+static inline uint64_t bits_of_word(int64_t k, int64_t at, int64_t end) {
+  uint64_t m = ~UINT64_C(0);
+  if (at > k * 64) m <<= at - k * 64;
+  if (end < k * 64 + 64) m &= ~UINT64_C(0) >> (k * 64 + 64 - end);
+  return m;
+}
 /* every.count runs of n granules, every.stride apart */
 void bits_set_every(Bits *b, int64_t at, int64_t n, IrDim every);
 void bits_clear_every(Bits *b, int64_t at, int64_t n, IrDim every);
@@ -308,6 +315,7 @@ typedef struct Scalar1 { /* one step of tensor_scalar */
   Alu op;
   bool unary, reverse;
 } Scalar1;
+Scalar1 scalar_of(const IrVal *op, const IrVal *reverse);
 void scalar_step(const Scalar1 *k, float operand, const float *in, float *out, int64_t n);
 void column_step(const Scalar1 *k, const Column *c, const float *in, float *out,
                  int64_t n); /* one element a partition */

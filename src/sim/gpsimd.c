@@ -25,7 +25,7 @@ static uint32_t *affine_row(Sim *s, const IrVal *pattern, int64_t offset, int64_
 
 /* int32 values as elements of dst: 32-bit integers keep the bits, the rest goes through f32. */
 static void store_ints(Stream *st, const uint32_t *v, int64_t n) {
-  if (st->dt == DT_int32 || st->dt == DT_uint32) {
+  if (dtype_is_wide_int(st->dt)) {
     stream_write(st, n, v);
     return;
   }

@@ -28,19 +28,11 @@ static void marks_free(Marks *m, const Alloc *a) { alloc_free(a, m->w, (size_t)m
 
 static inline uint64_t word(const Marks *m, int64_t k) { return k >= m->lo && k < m->hi ? m->w[k] : 0; }
 
-/* The bits of word k that belong to [at, end). */
-static uint64_t mask_of(int64_t k, int64_t at, int64_t end) {
-  uint64_t m = ~UINT64_C(0);
-  if (at > k * 64) m <<= at - k * 64;
-  if (end < k * 64 + 64) m &= ~UINT64_C(0) >> (k * 64 + 64 - end);
-  return m;
-}
-
 /* How many of them are new. */
 static int64_t marks_set(Marks *m, int64_t at, int64_t n) {
   int64_t first = at / 64, end = (at + n + 63) / 64, fresh = 0;
   for (int64_t k = first; k < end; k++) {
-    const uint64_t bits = mask_of(k, at, at + n);
+    const uint64_t bits = bits_of_word(k, at, at + n);
     fresh += __builtin_popcountll(bits & ~m->w[k]);
     m->w[k] |= bits;
   }
@@ -58,7 +50,7 @@ static int64_t marks_touch(Marks *m, const Acc *a) {
 
 static bool marks_any(const Marks *m, int64_t at, int64_t n) {
   for (int64_t k = at / 64; k * 64 < at + n; k++)
-    if (word(m, k) & mask_of(k, at, at + n)) return true;
+    if (word(m, k) & bits_of_word(k, at, at + n)) return true;
   return false;
 }
 

@@ -126,11 +126,6 @@ static void act2_row(void *ctx, int64_t part, const float *const in[], float *ou
   if (j->sums) j->acc.part[part] = vm_reduce(alu_reduce(j->acc.op), out, n, reduce_identity(j->acc.op));
 }
 
-static Scalar1 step_of(const IrVal *op, const IrVal *reverse) {
-  Alu alu = (Alu)op->u.i;
-  return (Scalar1){alu, alu_info[alu].arity == 1, reverse->u.i != 0};
-}
-
 bool sim_activate2(Sim *s, const Args_activate2 *a) {
   Acc x, dst;
   Job2 k;
@@ -142,8 +137,8 @@ bool sim_activate2(Sim *s, const Args_activate2 *a) {
   j->sums = accum_adds(cmd);
   j->acc = (Accum){.engine = engine_scalar, .op = reduces ? (Alu)a->reduce_op.u.i : ALU_add, .cmd = cmd};
   j->bad = 0;
-  k.op[0] = step_of(&a->op0, &a->reverse0);
-  k.op[1] = step_of(&a->op1, &a->reverse1);
+  k.op[0] = scalar_of(&a->op0, &a->reverse0);
+  k.op[1] = scalar_of(&a->op1, &a->reverse1);
   if (!acc_src(s, a->data.u.tile, &x) || !column_load(s, &a->imm0, 0, &k.v[0]) ||
       !column_load(s, &a->imm1, 0, &k.v[1]) || !column_load(s, &a->relu_param, 0, &k.alpha) ||
       !acc_dst(s, a->dst.u.tile, &dst))

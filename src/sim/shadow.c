@@ -20,14 +20,6 @@ static inline int64_t ones(uint64_t w) { /* whole words are by far the most freq
   return w == 0 ? 0 : w == ~UINT64_C(0) ? 64 : __builtin_popcountll(w);
 }
 
-/* The bits of word k that belong to [at, end). */
-static uint64_t mask_of(int64_t k, int64_t at, int64_t end) {
-  uint64_t m = ~UINT64_C(0);
-  if (at > k * 64) m <<= at - k * 64;
-  if (end < k * 64 + 64) m &= ~UINT64_C(0) >> (k * 64 + 64 - end);
-  return m;
-}
-
 /* The first word of a run that lies in one word, as most short ones do, else 0. */
 static inline uint64_t short_run(int64_t at, int64_t n) {
   return at % 64 + n <= 64 ? (~UINT64_C(0) >> (64 - n)) << at % 64 : 0;
@@ -41,7 +33,7 @@ static void set_run(Bits *b, int64_t at, int64_t n) {
     return;
   }
   for (int64_t k = at / 64; k * 64 < at + n; k++) {
-    m = mask_of(k, at, at + n);
+    m = bits_of_word(k, at, at + n);
     b->nset += ones(m & ~b->w[k]);
     b->w[k] |= m;
   }
@@ -49,7 +41,7 @@ static void set_run(Bits *b, int64_t at, int64_t n) {
 
 static void clear_run(Bits *b, int64_t at, int64_t n) {
   for (int64_t k = at / 64; k * 64 < at + n; k++) {
-    uint64_t m = mask_of(k, at, at + n);
+    uint64_t m = bits_of_word(k, at, at + n);
     b->nset -= ones(m & b->w[k]);
     b->w[k] &= ~m;
   }
@@ -59,7 +51,7 @@ static int64_t count_run(const Bits *b, int64_t at, int64_t n) {
   uint64_t m = short_run(at, n);
   if (m) return ones(b->w[at / 64] & m);
   int64_t set = 0;
-  for (int64_t k = at / 64; k * 64 < at + n; k++) set += ones(b->w[k] & mask_of(k, at, at + n));
+  for (int64_t k = at / 64; k * 64 < at + n; k++) set += ones(b->w[k] & bits_of_word(k, at, at + n));
   return set;
 }
 

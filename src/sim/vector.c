@@ -36,8 +36,6 @@ static void ints_piece(void *ctx, const void *const in[], void *out, int64_t n) 
   vm_ints(job, out, n);
 }
 
-static bool is_int32(DType dt) { return dt == DT_int32 || dt == DT_uint32; }
-
 /* GpSimd has true integer arithmetic for 32-bit integers; what vmath lists is done so. */
 static bool int_op(Alu op, VmInt *out) {
   static const int8_t map[ALU_count] = {[ALU_add] = VI_add + 1,
@@ -57,14 +55,14 @@ static bool int_op(Alu op, VmInt *out) {
 
 static bool use_ints(Sim *s, Alu op, const Acc *a, const Acc *b) {
   VmInt unused;
-  return a->dt == b->dt && is_int32(a->dt) && int_op(op, &unused) && ir_engine(s->f, s->ins) == engine_gpsimd;
+  return a->dt == b->dt && dtype_is_wide_int(a->dt) && int_op(op, &unused) && ir_engine(s->f, s->ins) == engine_gpsimd;
 }
 
 /* Exact integers of 32 bits, then to the destination: 32-bit ones keep the bits, others convert the value. */
 static bool tensor_ints(Sim *s, Alu op, Acc *src[2], Acc *dst) {
   VmInts job = {.is_signed = src[0]->dt == DT_int32};
   int_op(op, &job.op);
-  if (is_int32(dst->dt)) return each_raw(s, &(Raws){dst, {src[0], src[1]}, 2, ints_piece, &job});
+  if (dtype_is_wide_int(dst->dt)) return each_raw(s, &(Raws){dst, {src[0], src[1]}, 2, ints_piece, &job});
   int64_t n = acc_count(dst);
   uint32_t *wide = scratch(s, SCR_TMP, (size_t)n * 4);
   if (!wide) return false;
@@ -134,7 +132,7 @@ static void steps_columns(void *ctx, int64_t part, const float *const in[], floa
   if (k->n == 2) column_step(&k->op[1], &k->v[1], out, out, n);
 }
 
-static Scalar1 step_of(const IrVal *op, const IrVal *reverse) {
+Scalar1 scalar_of(const IrVal *op, const IrVal *reverse) {
   Alu alu = (Alu)op->u.i;
   return (Scalar1){alu, alu_info[alu].arity == 1, reverse->u.i != 0};
 }
@@ -171,7 +169,7 @@ static bool scalar_bits(Sim *s, const Args_tensor_scalar *a, Acc *x) {
   if (!bit_column(s, &a->operand0, v[0], &tile[0]) || !bit_column(s, &a->operand1, v[1], &tile[1]) ||
       !acc_dst(s, a->dst.u.tile, &dst) || !acc_guard(s, SCR_SNAP0, x, &dst, true))
     return false;
-  const Scalar1 op[2] = {step_of(&a->op0, &a->reverse0), step_of(steps == 2 ? &a->op1 : &a->op0, &a->reverse1)};
+  const Scalar1 op[2] = {scalar_of(&a->op0, &a->reverse0), scalar_of(steps == 2 ? &a->op1 : &a->op0, &a->reverse1)};
   char *row = scratch(s, SCR_SRC0, (size_t)(x->free * x->bytes));
   if (!row) return false;
   for (int64_t p = 0; p < dst.parts; p++) {
@@ -195,8 +193,8 @@ bool sim_tensor_scalar(Sim *s, const Args_tensor_scalar *a) {
   if (alu_info[a->op0.u.i].cls == AC_BITVEC) return scalar_bits(s, a, &x);
   Steps k;
   k.n = a->op1.kind == V_NONE ? 1 : 2;
-  k.op[0] = step_of(&a->op0, &a->reverse0);
-  if (k.n == 2) k.op[1] = step_of(&a->op1, &a->reverse1);
+  k.op[0] = scalar_of(&a->op0, &a->reverse0);
+  if (k.n == 2) k.op[1] = scalar_of(&a->op1, &a->reverse1);
   if (!column_load(s, &a->operand0, 0, &k.v[0]) || !column_load(s, &a->operand1, 0, &k.v[1]) ||
       !acc_dst(s, a->dst.u.tile, &dst))
     return false;
@@ -227,8 +225,8 @@ bool sim_scalar_tensor_tensor(Sim *s, const Args_scalar_tensor_tensor *a) {
   Acc x, y, dst;
   Steps k;
   k.n = 2;
-  k.op[0] = step_of(&a->op0, &a->reverse0);
-  k.op[1] = step_of(&a->op1, &a->reverse1);
+  k.op[0] = scalar_of(&a->op0, &a->reverse0);
+  k.op[1] = scalar_of(&a->op1, &a->reverse1);
   if (!acc_src(s, a->data.u.tile, &x) || !column_load(s, &a->operand0, 0, &k.v[0]) ||
       !acc_src(s, a->operand1.u.tile, &y) || !acc_dst(s, a->dst.u.tile, &dst))
     return false;
