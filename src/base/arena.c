@@ -16,7 +16,7 @@
 #define UNPOISON(p, n) ((void)(p), (void)(n))
 #endif
 
-enum { ALIGN = 16, FIRST_CHUNK = 4096, MAX_CHUNK = 8 << 20, LARGE = 1 << 18, HUGE_PAGE = 2 << 20 };
+enum { ALIGN = ARENA_ALIGN, FIRST_CHUNK = 4096, MAX_CHUNK = 8 << 20, LARGE = 1 << 18, HUGE_PAGE = 2 << 20 };
 
 struct ArenaChunk {
   ArenaChunk *older;
@@ -71,12 +71,12 @@ static bool add_chunk(Arena *a, size_t room) {
   a->chunk = c;
   char *huge = huge_pages(c);
   a->cur = huge && !own ? huge : (char *)c + HEADER; /* what lies before the huge pages is never touched */
-  a->end = (char *)c + size;
+  a->end = a->cur + (size_t)((char *)c + size - a->cur) / ALIGN * ALIGN;
   POISON(a->cur, (size_t)(a->end - a->cur));
   return true;
 }
 
-void *arena_raw(Arena *a, size_t n) {
+void *arena_slow(Arena *a, size_t n) {
   if (a->oom) return NULL;
   if (n > SIZE_MAX / 4) {
     a->oom = true;

@@ -28,7 +28,7 @@ void arena_free(Arena *a); /* frees every chunk; the arena may be initialised ag
 /* 16-byte aligned, zeroed; NULL (and a->oom) when memory is out or n overflows. n == 0 gives a valid pointer. */
 void *arena_alloc(Arena *a, size_t n);
 /* The same, but the bytes are left as they are: for who writes all of them at once. */
-void *arena_raw(Arena *a, size_t n);
+static inline void *arena_raw(Arena *a, size_t n);
 /* n * size with an overflow check. */
 void *arena_array(Arena *a, size_t n, size_t size);
 /* NUL-terminated copy of s[0..n). */
@@ -37,6 +37,22 @@ char *arena_printf(Arena *a, const char *fmt, ...) __attribute__((format(printf,
 /* Everything allocated after the mark is given back by rewind. */
 ArenaMark arena_mark(const Arena *a);
 void arena_rewind(Arena *a, ArenaMark m);
+
+enum { ARENA_ALIGN = 16 };
+void *arena_slow(Arena *a, size_t n); /* what arena_raw does when it is not quick */
+static inline void *arena_raw(Arena *a, size_t n) {
+#ifndef NK_ASAN
+  size_t left = (size_t)(a->end - a->cur); /* a multiple of ARENA_ALIGN; 0 without a chunk */
+  if (n - 1 < left && !a->oom) {
+    char *p = a->cur;
+    size_t room = (n + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+    a->cur += room;
+    a->used += room;
+    return p;
+  }
+#endif
+  return arena_slow(a, n);
+}
 
 #define arena_new(a, T) ((T *)arena_alloc((a), sizeof(T)))
 #define arena_newn(a, T, n) ((T *)arena_array((a), (size_t)(n), sizeof(T)))

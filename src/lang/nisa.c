@@ -11,7 +11,7 @@
 enum { MAX_PARAMS = 24, MAX_LIST = 64, MAX_PAIRS = 4096 };
 
 /* One row as a Lua function: upvalue 2 of its closure. Lua makes one object of equal short strings, so a parameter's
-   name is known by its address; user value 1 keeps those objects alive. */
+   name is known by its address, and so are the tokens that fitted last; user value 1 keeps those objects alive. */
 typedef struct Callee {
   LangCtx *c;
   const OpInfo *op;
@@ -19,6 +19,8 @@ typedef struct Callee {
   bool strict; /* a call that does not fit is an error; else it is tried as a classic one */
   const void *key[MAX_PARAMS];
   uint8_t order[MAX_PARAMS]; /* parameter of the k-th keyword of the last call: calls mostly look alike */
+  const void *token[MAX_PARAMS];
+  int64_t token_value[MAX_PARAMS];
 } Callee;
 
 typedef struct Binding { /* of one call */
@@ -79,12 +81,25 @@ static void number_value(Binding *b, int i, const IrParam *p, IrVal *out, const 
   *out = (IrVal){.kind = V_NUM, .u.num = lua_tonumber(b->L, i)};
 }
 
+static void remember_token(const Binding *b, int i, const IrParam *p, int64_t v) {
+  lua_State *L = b->L;
+  ptrdiff_t k = p - b->op->params;
+  i = lua_absindex(L, i);
+  lua_getiuservalue(L, lua_upvalueindex(2), 1);
+  lua_pushvalue(L, i);
+  lua_rawseti(L, -2, b->op->nparams + k + 1);
+  lua_pop(L, 1);
+  b->callee->token[k] = lua_touserdata(L, i);
+  b->callee->token_value[k] = v;
+}
+
 static void token_value(Binding *b, int i, const IrParam *p, IrVal *out) {
   const LToken *tok = lang_token_at(b->L, i);
   char want[FAULTS_WANT];
   if (!faults_token_fits(tok, p)) wrong(b, i, p->name, faults_want(p, want));
   int64_t v = p->kind == K_enum ? tok->value : p->kind == K_alu ? (int64_t)tok->alu : (int64_t)tok->act;
   *out = (IrVal){.kind = V_INT, .u.i = v};
+  remember_token(b, i, p, v);
 }
 
 static int64_t *ints_room(Binding *b, size_t n) {
@@ -272,11 +287,19 @@ static void no_tile_value(Binding *b, int i, const IrParam *p, IrVal *out) {
 
 static inline bool may_be_tile(Kind kind) { return kind <= K_number_or_tile && kind != K_number; }
 
+static inline bool known_token(const Binding *b, int i, int k, IrVal *out) {
+  const void *token = b->callee->token[k];
+  if (!token || lua_touserdata(b->L, i) != token) return false;
+  *out = (IrVal){.kind = V_INT, .u.i = b->callee->token_value[k]};
+  return true;
+}
+
 static inline void value(Binding *b, int i, int k) {
   const IrParam *p = &b->op->params[k];
-  if (!may_be_tile(p->kind) || !tile_value(b, i, p, &b->ins->v[k])) {
+  IrVal *out = &b->ins->v[k];
+  if (may_be_tile(p->kind) ? !tile_value(b, i, p, out) : !known_token(b, i, k, out)) {
     if (lua_isnil(b->L, i)) return;
-    no_tile_value(b, i, p, &b->ins->v[k]);
+    no_tile_value(b, i, p, out);
   }
   b->given |= 1u << k;
 }
