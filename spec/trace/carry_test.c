@@ -159,11 +159,49 @@ static void overlap_against_enumeration(void **state) {
   bench_close(&x);
 }
 
+static Region touched_by(Bench *x, const IrTile *t) {
+  Region r;
+  assert_true(region_of(x->t->f, t, &r));
+  return r;
+}
+
+/* Every second column, from the first and from the second. */
+static void odd_and_even(void **state) {
+  Bench x;
+  (void)state;
+  bench_open(&x, bench_spec());
+  const IrTile *t = tensor(&x, SP_sbuf, DT_float32, 128, 64);
+  Region even = touched_by(&x, every(&x, t, 0, 2)), odd = touched_by(&x, every(&x, t, 1, 2));
+  assert_false(region_overlap(&even, &odd));
+  assert_true(region_overlap(&even, &even));
+  bench_close(&x);
+}
+
+/* 11 elements of rows of 10: the last one is the next row's first. */
+static void over_the_end_of_a_row(void **state) {
+  Bench x;
+  const int64_t shape[3] = {4, 6, 10};
+  const IrDim pattern[2] = {{.stride = 60, .count = 4}, {.stride = 1, .count = 11}};
+  IrBufSpec s = {.space = SP_sbuf, .dtype = DT_float32, .rank = 3, .shape = shape};
+  (void)state;
+  bench_open(&x, bench_spec());
+  const IrTile *t = tr_ndarray(x.t, &s);
+  ViewCtx c = {x.t->m, x.t->f, x.t->d};
+  IrTile run = {.buf = t->buf, .rank = 2};
+  memcpy(run.dim, pattern, sizeof pattern);
+  const IrSlice second[3] = {
+      {.start = 0, .count = 4, .step = 1}, {.start = 1, .count = 1, .step = 1}, {.start = 0, .count = 1, .step = 1}};
+  Region a = touched_by(&x, &run), b = touched_by(&x, view_index(&c, t, second, 3));
+  assert_true(region_overlap(&a, &b));
+  bench_close(&x);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(in_place_update),     cmocka_unit_test(rebinding_update),
       cmocka_unit_test(matmul_accumulation), cmocka_unit_test(temporaries),
       cmocka_unit_test(separate_regions),    cmocka_unit_test(overlap_against_enumeration),
+      cmocka_unit_test(odd_and_even),        cmocka_unit_test(over_the_end_of_a_row),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,6 @@ bool ir_lifetimes(const IrFunc *f, uint32_t *first, uint32_t *last) {
       first[b] = last[b] = w.pos;
       continue;
     }
-    if (op == CORE_while) ins_each_buf(f, ins, use_buf, &w);
     if (op == CORE_for || op == CORE_while) {
       if (w.depth < MAX_LOOPS) {
         w.begin[w.depth] = w.pos;
