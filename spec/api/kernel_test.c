@@ -258,6 +258,51 @@ static void a_tuple_does_not_end_with_nil(void **state) {
   end();
 }
 
+static void refused(const nkl_arg *args, size_t n, const char *id, const char *part) {
+  nkl_program *p;
+  assert_int_equal(specialize(c, k, args, n, &p), NKL_ERR_ARG);
+  assert_error(c, NKL_ERR_ARG, id, part);
+}
+/* What a table of Lua's would take silently, and what no memory stands behind. */
+static void arguments_are_checked(void **state) {
+  (void)state;
+  Said said;
+  begin(ADD_SCALED, &said);
+  nkl_tensor_desc odd = four;
+  nkl_arg a = {.name = "a", .kind = NKL_ARG_DECL, .u.decl = &four},
+          again = {.name = "a", .kind = NKL_ARG_INT, .u.i = 1};
+  nkl_arg tensor = {.kind = NKL_ARG_TENSOR}, decl = {.kind = NKL_ARG_DECL}, string = {.kind = NKL_ARG_STR};
+  nkl_arg tuple = {.kind = NKL_ARG_TUPLE};
+  string.u.s.len = tuple.u.tuple.n = 3;
+  refused((nkl_arg[]){a, again}, 2, "err_api_use", "argument 'a' is given twice");
+  refused(&tensor, 1, "err_framework", "argument #0: it is NULL");
+  refused(&decl, 1, "err_framework", "argument #0: it is NULL");
+  refused(&string, 1, "err_api_use", "a string is NULL");
+  refused(&tuple, 1, "err_api_use", "the items of a tuple are NULL");
+  a.u.decl = &odd;
+  for (int wrong = -1; wrong <= 99; wrong += 100) {
+    odd.dtype = (nkl_dtype)wrong;
+    refused(&a, 1, "err_framework", "dtype is not one");
+    assert_int_equal(nkl_dtype_size(odd.dtype), 0);
+    assert_string_equal(nkl_dtype_name(odd.dtype), "invalid");
+  }
+  nkl_opt opts[2] = {{"level", again}, {"level", again}};
+  nkl_program *p;
+  nkl_request r;
+  nkl_request_init(&r);
+  r.kernel = k;
+  r.opts = opts;
+  r.nopts = 2;
+  assert_int_equal(nkl_specialize(c, &r, &p), NKL_ERR_ARG);
+  assert_error(c, NKL_ERR_ARG, "err_api_use", "option 'level' is given twice");
+  assert_int_equal(nkl_require(c, NULL, NULL), NKL_ERR_ARG);
+  assert_int_equal(nkl_set_arg(c, NULL, 1, 0), NKL_ERR_ARG);
+  nkl_buf text = NKL_BUF_INIT;
+  size_t n;
+  assert_int_equal(nkl_lint(c, NULL, 0, &text, &n), NKL_ERR_ARG);
+  end();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_copy_has_another_mode),
@@ -268,6 +313,7 @@ int main(void) {
       cmocka_unit_test(an_uneven_share_is_refused),
       cmocka_unit_test(the_host_may_flush_subnormals),
       cmocka_unit_test(a_tuple_does_not_end_with_nil),
+      cmocka_unit_test(arguments_are_checked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,6 +59,7 @@ bool api_struct(void *to, const void *from, size_t size);
 
 /* A tensor of alloc that takes over t->data. NULL when out of memory; t->data then is freed. */
 nkl_tensor *api_tensor(Alloc alloc, SimTensor *t);
+bool api_dtype(nkl_dtype d); /* is it one? */
 /* Description -> shape and dtype; why is "" or what is wrong. */
 bool api_tensor_shape(const nkl_tensor_desc *d, SimTensor *out, const char **why);
 

@@ -105,6 +105,7 @@ nkl_status nkl_load_string(nkl_ctx *c, const char *src, size_t len, const char *
 nkl_status nkl_require(nkl_ctx *c, const char *name, const char *global) {
   Text own;
   if (api_enter(c, "nkl_require")) return c->error.status;
+  if (!name) return API_FAIL(c, api_use, "nkl_require", "name is NULL");
   text_init(&own, c->alloc);
   text_add(&own, name, strcspn(name, "-"));
   bool ok = own.oom ? DIAG0(&c->diag, nomem) : host_require(c->host, name, global ? global : text_str(&own), &c->diag);
@@ -115,6 +116,7 @@ nkl_status nkl_require(nkl_ctx *c, const char *name, const char *global) {
 nkl_status nkl_set_arg(nkl_ctx *c, const char *const *argv, int argc, int script_index) {
   HostScript s = {.argv = argv, .argc = argc, .script = script_index};
   if (api_enter(c, "nkl_set_arg")) return c->error.status;
+  if (!argv) return API_FAIL(c, api_use, "nkl_set_arg", "argv is NULL");
   return host_set_arg(c->host, &s, &c->diag) ? NKL_OK : api_fail(c);
 }
 
@@ -165,6 +167,7 @@ nkl_status nkl_lint(nkl_ctx *c, const char *path, int json, nkl_buf *out, size_t
   *out = (nkl_buf)NKL_BUF_INIT;
   *findings = 0;
   if (api_enter(c, "nkl_lint")) return c->error.status;
+  if (!path) return API_FAIL(c, api_use, "nkl_lint", "path is NULL");
   text_init(&t, c->alloc);
   return give(c, host_lint(c->host, &lint, &t, findings, &c->diag), &t, out);
 }

@@ -22,10 +22,10 @@ const char *nkl_status_name(nkl_status s) {
   return i >= 0 && i < (int)(sizeof names / sizeof *names) ? names[i] : "NKL_ERR_UNKNOWN";
 }
 
-size_t nkl_dtype_size(nkl_dtype d) { return d > NKL_INVALID && (int)d < DT_count ? (size_t)dtype_bytes((DType)d) : 0; }
-const char *nkl_dtype_name(nkl_dtype d) {
-  return d > NKL_INVALID && (int)d < DT_count ? dtype_name((DType)d) : "invalid";
-}
+/* The compiler may take the enum for signed or unsigned. */
+bool api_dtype(nkl_dtype d) { return (int)d > NKL_INVALID && (int)d < DT_count; }
+size_t nkl_dtype_size(nkl_dtype d) { return api_dtype(d) ? (size_t)dtype_bytes((DType)d) : 0; }
+const char *nkl_dtype_name(nkl_dtype d) { return api_dtype(d) ? dtype_name((DType)d) : "invalid"; }
 nkl_dtype nkl_dtype_parse(const char *name, size_t len) { return (nkl_dtype)dtype_parse(name, len); }
 
 /* ---- errors -------------------------------------------------------------------------------------------------- */

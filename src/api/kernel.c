@@ -127,10 +127,12 @@ static bool constant(nkl_ctx *c, Arena *a, const nkl_arg *arg, ConstValue *out) 
       *out = (ConstValue){.kind = CONST_FLOAT, .f = arg->u.n};
       return true;
     case NKL_ARG_STR:
+      if (!arg->u.s.p && arg->u.s.len) return DIAG(&c->diag, api_use, "nkl_specialize", "a string is NULL");
       *out = (ConstValue){.kind = CONST_STRING, .s = arg->u.s.p, .len = arg->u.s.len};
       return true;
     case NKL_ARG_TUPLE: {
       size_t n = arg->u.tuple.n;
+      if (!arg->u.tuple.items && n) return DIAG(&c->diag, api_use, "nkl_specialize", "the items of a tuple are NULL");
       if (n && arg->u.tuple.items[n - 1].kind == NKL_ARG_NIL)
         return DIAG(&c->diag, api_use, "nkl_specialize", "a tuple ends with nil, which no list of Lua's does");
       ConstValue *items = arena_newn(a, ConstValue, n);
@@ -151,6 +153,8 @@ static bool tensor_argument(nkl_ctx *c, const nkl_arg *arg, const char *who, FwA
   const char *why;
   out->is_tensor = true;
   if (arg->kind == NKL_ARG_FRAMEWORK) return map_object(c, arg, who, out);
+  if (arg->kind == NKL_ARG_TENSOR ? !arg->u.t : !arg->u.decl)
+    return DIAG(&c->diag, framework, "nkl_specialize", who, "it is NULL");
   if (arg->kind == NKL_ARG_TENSOR) {
     t = arg->u.t->t;
   } else if (!api_tensor_shape(arg->u.decl, &t, &why)) {
@@ -197,9 +201,26 @@ static bool has_lists(nkl_ctx *c, const nkl_request *r) {
   return DIAG(&c->diag, api_use, "nkl_specialize", text);
 }
 
+static bool given_twice(nkl_ctx *c, Arena *a, const char *what, const char *name) {
+  const char *text = arena_printf(a, "%s '%s' is given twice", what, name);
+  return text ? DIAG(&c->diag, api_use, "nkl_specialize", text) : DIAG0(&c->diag, nomem);
+}
+
+/* A table of Lua's would keep the later of two. */
+static bool names_differ(nkl_ctx *c, const nkl_request *r, Arena *a) {
+  for (size_t i = 0; i < r->nargs; i++)
+    for (size_t k = 0; r->args[i].name && k < i; k++)
+      if (r->args[k].name && !strcmp(r->args[i].name, r->args[k].name))
+        return given_twice(c, a, "argument", r->args[i].name);
+  for (size_t i = 0; i < r->nopts; i++)
+    for (size_t k = 0; r->opts[i].key && k < i; k++)
+      if (r->opts[k].key && !strcmp(r->opts[i].key, r->opts[k].key)) return given_twice(c, a, "option", r->opts[i].key);
+  return true;
+}
+
 /* Arguments of a request; all memory is in the arena. */
 static bool api_args(nkl_ctx *c, const nkl_request *r, Arena *a, HostCall *out) {
-  if (!has_lists(c, r)) return false;
+  if (!has_lists(c, r) || !names_differ(c, r, a)) return false;
   FwArg *args = arena_newn(a, FwArg, r->nargs);
   KernelOpt *opts = arena_newn(a, KernelOpt, r->nopts);
   if (!args || !opts) return DIAG0(&c->diag, nomem);

@@ -7,7 +7,7 @@ void nkl_tensor_desc_init(nkl_tensor_desc *d) { *d = (nkl_tensor_desc){.struct_s
 bool api_tensor_shape(const nkl_tensor_desc *d, SimTensor *out, const char **why) {
   *out = (SimTensor){.rank = d->rank};
   *why = "dtype is not one";
-  if (d->dtype <= NKL_INVALID || (int)d->dtype >= DT_count) return false;
+  if (!api_dtype(d->dtype)) return false;
   out->dtype = (DType)d->dtype;
   *why = "rank is not 0 to 8";
   if (d->rank < 0 || d->rank > NKL_MAX_RANK) return false;
@@ -161,7 +161,7 @@ nkl_status nkl_tensor_load(nkl_ctx *c, const char *path, const char *member, nkl
   SimTensor t;
   *out = NULL;
   api_begin(c);
-  if (dtype < NKL_INVALID || (int)dtype >= DT_count) return API_FAIL(c, api_use, "nkl_tensor_load", "dtype is not one");
+  if (dtype != NKL_INVALID && !api_dtype(dtype)) return API_FAIL(c, api_use, "nkl_tensor_load", "dtype is not one");
   if (!tensorfile_read(c->alloc, &ask, &t, &c->diag)) return api_fail(c);
   *out = api_tensor(c->alloc, &t);
   return *out ? NKL_OK : API_NOMEM(c);
