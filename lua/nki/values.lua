@@ -113,7 +113,23 @@ local function file(text)
   return value
 end
 
+local NESTING = 50 -- LPeg's stacks end before 100
+
+local function nests_too_deep(text)
+  local depth = 0
+  text = text:gsub("\\.", ""):gsub('"[^"]*"', ""):gsub("'[^']*'", "")
+  for brace in text:gmatch "[{}]" do
+    depth = depth + (brace == "{" and 1 or -1)
+    if depth > NESTING then
+      return true
+    end
+  end
+end
+
 return function(text)
+  if text:sub(1, 1) == "{" and nests_too_deep(text) then
+    return nil, ("tuples nest at most %d deep"):format(NESTING)
+  end
   local found = constant_only:match(text)
   if found ~= nil then
     return {kind = "constant", value = open(found)}

@@ -276,6 +276,9 @@ describe("nkilua run", function()
       {"a=q32[2]", "no dtype 'q32'"}, {"a=f32[2", "is not a value"}, {"a=f32[2]:foo", "a fill is :zeros"},
       {"a=i32[2]:normal(1)", "only floats can be random"}, {"a=i8[200]:iota", "does not fit"}, {"a=x.bin", "a.npy"},
       {"a=f32[2]:normal(99999999999999999999)", "64-bit integer"}, {"=3", "'=3' is not a value"},
+      {"a=" .. ("{"):rep(51) .. "1" .. ("}"):rep(51), "a: ", "tuples nest at most 50 deep"},
+      {"a=" .. ("{"):rep(100000), "a: ", "tuples nest at most 50 deep"},
+      {"a=" .. ("{"):rep(50) .. '"{{"' .. ("}"):rep(49), "is not a value"},
     }
     for _, case in ipairs(cases) do
       cli.fails(2, {"run", at("add.lua"), case[1]}, table.unpack(case, 2))
