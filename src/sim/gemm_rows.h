@@ -13,8 +13,8 @@ enum { TILE_M = 4, TILE_N = 2 * VL, PACK_K = 128, BLOCK_M = 64 };
 typedef struct Panel {
   const float *b;
   int64_t ldb, j, cols;
-  int64_t i0, i1; /* the rows of C */
-  int64_t k0, k1; /* the rows of A and B; when k0 is not 0, C holds the sums of those before */
+  int64_t i0, i1;   /* the rows of C */
+  int64_t k0, k1;   /* the rows of A and B; when k0 is not 0, C holds the sums of those before */
   const float *old; /* what the product is added to, rows of TILE_N; NULL: C itself, when accumulating */
 } Panel;
 
