@@ -3,6 +3,7 @@
 string(REPLACE "|" ";" files "${FILES}")
 set(arrays "")
 set(rows "")
+set(openers "") # luaopen_nki_kernels_x: require "nki.kernels.x" in a stock Lua that has loaded nothing of ours
 set(i 0)
 foreach(file IN LISTS files)
   file(READ "${ROOT}/${file}" hex HEX)
@@ -18,6 +19,12 @@ foreach(file IN LISTS files)
   string(REPLACE "/" "." name "${name}")
   string(APPEND arrays "static const unsigned char src_${i}[] = {\n${bytes}0x00};\n")
   string(APPEND rows "  {\"${name}\", (const char *)src_${i}, ${size}},\n")
+  if(name MATCHES "^nki\\.kernels\\.")
+    string(REPLACE "." "_" symbol "luaopen_${name}")
+    string(APPEND openers "NKI_OPENER int ${symbol}(struct lua_State *L);
+int ${symbol}(struct lua_State *L) { return nki_open_embedded(L, \"${name}\"); }
+")
+  endif()
   math(EXPR i "${i} + 1")
 endforeach()
 file(WRITE "${OUT}.new" "/* Generated from lua/ and kernels/ by cmake/embed_lua.cmake. */
@@ -27,5 +34,7 @@ ${arrays}
 const struct nki_embedded nki_embedded[] = {
 ${rows}  {0, 0, 0},
 };
-")
+
+#define NKI_OPENER __attribute__((visibility(\"default\")))
+${openers}")
 file(RENAME "${OUT}.new" "${OUT}")

@@ -270,6 +270,9 @@ NKL_API NKL_NODISCARD nkl_status nkl_tensor_compare(nkl_ctx *c, const nkl_tensor
 /* Whole files as bytes, "-" is standard input or output; written complete or not at all. */
 NKL_API NKL_NODISCARD nkl_status nkl_file_read(nkl_ctx *c, const char *path, nkl_buf *out);
 NKL_API NKL_NODISCARD nkl_status nkl_file_write(nkl_ctx *c, const char *path, const char *data, size_t n);
+/* The same bytes to each of several paths: all of them or, as far as the system allows, none. */
+NKL_API NKL_NODISCARD nkl_status nkl_files_write(nkl_ctx *c, const char *const *paths, size_t npaths, const char *data,
+                                                 size_t n);
 /* Could a file be written there ("-" can)? For asking before long work whose result would be lost. tensor 1: also
    whether the name ends as a tensor file's (NKL_ERR_ARG). Nothing is made or changed. */
 NKL_API NKL_NODISCARD nkl_status nkl_file_check(nkl_ctx *c, const char *path, int tensor);

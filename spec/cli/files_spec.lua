@@ -118,4 +118,21 @@ describe("a file argument", function()
     end
     assert.equal(before, build.slurp(source))
   end)
+
+  it("that cannot be written leaves nothing of the others", function()
+    local first = at("first.out")
+    for _, command in ipairs{"trace", "config", "hlo", "profile"} do
+      for _, words in ipairs{{first, "/dev/full"}, {first, first}, {first, at("none/second.out")}} do
+        local r = cli.run{command, at("add.lua"), "a=f32[2,2]", "-o", words[1], "-o", words[2]}
+        assert.not_equal(0, r.code, command)
+        assert.truthy(r.err:find(words[2], 1, true), r.err)
+        assert.is_nil(io.open(first), command .. " " .. words[2])
+      end
+      local second = at("second.out")
+      cli.ok{command, at("add.lua"), "a=f32[2,2]", "-o", first, "-o", second}
+      assert.equal(build.slurp(first), build.slurp(second))
+      os.remove(first)
+      os.remove(second)
+    end
+  end)
 end)

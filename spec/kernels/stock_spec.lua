@@ -25,4 +25,18 @@ describe("nki.kernels in stock lua5.4", function()
       assert.equal(("float32[1,2] {{3.0, 2.0}}\tuint32[1,2] {{0, 2}}\n%s\t4\terr_bind_value\n"):format(name), r.out)
     end)
   end
+
+  it("are found with nothing but the C module, and nothing loaded before", function()
+    local name = os.tmpname()
+    build.spit(name, SCRIPT:format("package.path = ''"))
+    for _, kernel in ipairs{"attention", "interpolate_bilinear_2x", "transpose2d"} do
+      local r = build.stock{"-e", ("package.path = '' print(require 'nki.kernels.%s')"):format(kernel)}
+      assert.equal("", r.err)
+      assert.truthy(r.out:find("^kernel ") or r.out:find("^table"), r.out)
+    end
+    local r = build.stock{name, env = "NEURON_PLATFORM_TARGET_OVERRIDE=trn1"}
+    os.remove(name)
+    assert.equal("", r.err)
+    assert.truthy(r.out:find("float32[1,2] {{3.0, 2.0}}", 1, true))
+  end)
 end)

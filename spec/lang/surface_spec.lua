@@ -209,3 +209,12 @@ describe("surplus arguments", function()
     end
   end
 end)
+
+describe("an assignment to an array", function()
+  it("says how elements are written", function()
+    local text = "cannot be assigned: elements are written by a:set(i, j, value), and the rest is read-only"
+    raises("err_array_assign", "array[-1] " .. text, function() array()[-1] = 3 end)
+    raises("err_array_assign", "array[the string 'dtype'] " .. text, function() array().dtype = "int8" end)
+    raises("err_array_assign", "array[a table] " .. text, function() array()[{0, 0}] = 3 end)
+  end)
+end)

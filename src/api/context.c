@@ -192,6 +192,16 @@ nkl_status nkl_file_write(nkl_ctx *c, const char *path, const char *data, size_t
   return file_write(path, data, n, &c->diag) ? NKL_OK : api_fail(c);
 }
 
+nkl_status nkl_files_write(nkl_ctx *c, const char *const *paths, size_t npaths, const char *data, size_t n) {
+  api_begin(c);
+  FileOut *files = alloc_new(&c->alloc, npaths * sizeof *files + 1);
+  if (!files) return API_NOMEM(c);
+  for (size_t i = 0; i < npaths; i++) files[i] = (FileOut){paths[i], data, n};
+  bool ok = file_write_all(files, npaths, &c->diag);
+  alloc_free(&c->alloc, files, npaths * sizeof *files + 1);
+  return ok ? NKL_OK : api_fail(c);
+}
+
 nkl_status nkl_render_table(nkl_table table, int json, nkl_buf *out, nkl_error_buf *err) {
   static const HelpTable tables[] = {[NKL_TABLE_OPS] = HELP_OPS,
                                      [NKL_TABLE_ERRORS] = HELP_ERRORS,

@@ -211,9 +211,9 @@ bool file_write_all(const FileOut *files, size_t count, Diag *d) {
   for (; ok && staged < count; staged++) ok = stage(&files[staged], &s[staged], d);
   ok = ok && all_differ(files, s, count, d);
   for (size_t i = 0; ok && i < count; i++)
-    if (!s[i].direct) ok = settle(&files[i], &s[i], d);
-  for (size_t i = 0; ok && i < count; i++)
     if (s[i].direct) ok = settle(&files[i], &s[i], d);
+  for (size_t i = 0; ok && i < count; i++)
+    if (!s[i].direct) ok = settle(&files[i], &s[i], d);
   for (size_t i = 0; i < staged; i++)
     if (s[i].temp[0]) unlink(s[i].temp);
   alloc_free(&alloc, s, bytes + 1);

@@ -22,8 +22,8 @@ typedef struct FileOut {
   const void *data;
   size_t n;
 } FileOut;
-/* Several files, all or none: each is complete under a temporary name before the first is renamed. "-" and devices are
- * written last. */
+/* Several files, all or none: each is complete under a temporary name before the first is renamed. "-" and devices,
+ * which may refuse, are written before that. */
 bool file_write_all(const FileOut *files, size_t count, Diag *d);
 /* Removes the temporary files that killed processes left in the folder of path, a file just written: those an hour
    older than it, by the clock of its file system. One that is still being written is younger. */

@@ -74,8 +74,7 @@ static int give(const Options *o, nkl_ctx *c, nkl_format format, const nkl_buf *
   }
   memcpy(all, text->data, text->size);
   if (newline) all[text->size] = '\n';
-  nkl_status s = o->output.n ? NKL_OK : nkl_file_write(c, "-", all, n);
-  for (size_t i = 0; s == NKL_OK && i < o->output.n; i++) s = nkl_file_write(c, o->output.item[i], all, n);
+  nkl_status s = o->output.n ? nkl_files_write(c, o->output.item, o->output.n, all, n) : nkl_file_write(c, "-", all, n);
   free(all);
   return s == NKL_OK ? EXIT_OK : fail(c);
 }

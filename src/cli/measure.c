@@ -104,8 +104,8 @@ static int render(const nkl_profile *f, nkl_profile_format format, nkl_buf *out)
 static int write_timeline(const Measuring *m, const nkl_profile *f) {
   nkl_buf text = NKL_BUF_INIT;
   int status = m->o->output.n ? render(f, NKL_PROFILE_TRACE, &text) : EXIT_OK;
-  for (size_t i = 0; status == EXIT_OK && i < m->o->output.n; i++)
-    if (nkl_file_write(m->s.ctx, m->o->output.item[i], text.data, text.size) != NKL_OK) status = fail(m->s.ctx);
+  if (status == EXIT_OK && nkl_files_write(m->s.ctx, m->o->output.item, m->o->output.n, text.data, text.size) != NKL_OK)
+    status = fail(m->s.ctx);
   nkl_buf_free(&text);
   return status;
 }

@@ -104,6 +104,13 @@ int lang_kind_error(lua_State *L, int i, const char *func, const char *param, co
 /* Integer, or a float with an integral value; raises otherwise. */
 int64_t lang_check_int(lua_State *L, int i, const char *func, const char *param);
 bool lang_to_int(lua_State *L, int i, int64_t *out);
+/* A number; where the dtype is bool_ also true, which is 1, and false. */
+static inline bool lang_to_number(lua_State *L, int i, DType dtype, double *out) {
+  int type = lua_type(L, i);
+  if (type != LUA_TNUMBER && (type != LUA_TBOOLEAN || dtype != DT_bool_)) return false;
+  *out = type == LUA_TNUMBER ? lua_tonumber(L, i) : (double)lua_toboolean(L, i);
+  return true;
+}
 void lang_at_most(lua_State *L, const char *func, int first, int most); /* arguments from first on; nil is none */
 /* Index of a parameter by name, -1 when there is none ("stop" also finds "end"). */
 int lang_param(const BindSpec *spec, const char *name);

@@ -9,5 +9,7 @@ struct nki_embedded {
   size_t len;
 };
 
+struct lua_State;
+int nki_open_embedded(struct lua_State *L, const char *name); /* opens all modules, and loads this one */
 extern const struct nki_embedded nki_embedded[]; /* sorted by file name; ends with a row whose name is NULL */
 #endif

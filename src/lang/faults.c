@@ -88,7 +88,8 @@ bool faults_token_fits(const LToken *tok, const IrParam *p) {
 /* Has the value at i the kind of p? What a list holds is looked at when it is bound. */
 static bool fits(lua_State *L, int i, const IrParam *p) {
   int64_t v;
-  bool tile = lang_tile_at(L, i) != NULL, number = lua_type(L, i) == LUA_TNUMBER;
+  bool tile = lang_tile_at(L, i) != NULL,
+       number = lua_type(L, i) == LUA_TNUMBER || lua_isboolean(L, i); /* bool_ takes those */
   if (lua_isnoneornil(L, i)) return true;
   switch (p->kind) {
     case K_tile:

@@ -69,7 +69,7 @@ static int l_full(lua_State *L) {
   lang_bind(L, &spec);
   int rank = array_shape_arg(L, 1, spec.func, shape);
   DType dtype = array_dtype_arg(L, 3, spec.func, DT_float32);
-  if (!array_to_number(L, 2, dtype, &v)) lang_kind_error(L, 2, spec.func, "value", "a number");
+  if (!lang_to_number(L, 2, dtype, &v)) lang_kind_error(L, 2, spec.func, "value", "a number");
   ArrayOut out = {L, spec.func, lang_push_array(L, dtype, rank, shape)};
   array_numeric(L, -1, spec.func, "dtype");
   fill(&out, v);

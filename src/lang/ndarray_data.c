@@ -96,16 +96,6 @@ void array_push_number(lua_State *L, DType dtype, double v) {
   }
 }
 
-bool array_to_number(lua_State *L, int i, DType dtype, double *out) {
-  if (lua_type(L, i) == LUA_TNUMBER) {
-    *out = lua_tonumber(L, i);
-    return true;
-  }
-  if (dtype != DT_bool_ || lua_type(L, i) != LUA_TBOOLEAN) return false;
-  *out = lua_toboolean(L, i);
-  return true;
-}
-
 /* Floats become integers as on the device: nearest even, saturating, NaN is 0. Integers convert exactly and saturate.
  */
 static double to_integer(DType dtype, double v) {

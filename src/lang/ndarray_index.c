@@ -33,7 +33,7 @@ static int l_set(lua_State *L) {
   double v;
   if (value < 2) LANG_FAIL(L, bind_missing, "array:set", "value");
   int64_t at = position(L, a, "array:set", value - 2);
-  if (!array_to_number(L, value, a->dtype, &v)) lang_kind_error(L, value, "array:set", "value", "a number");
+  if (!lang_to_number(L, value, a->dtype, &v)) lang_kind_error(L, value, "array:set", "value", "a number");
   array_write(&(ArrayOut){L, "array:set", a}, at, 1, &v);
   return 0;
 }
@@ -106,8 +106,8 @@ static int l_index(lua_State *L) {
 }
 
 static int l_newindex(lua_State *L) {
-  return lang_kind_error(L, 2, "array", "field",
-                         "nothing: fields are read-only, and elements are written by a:set(i, j, value)");
+  char got[DESCRIBE];
+  return LANG_HERE(L, array_assign, lang_describe(L, 2, got, sizeof got));
 }
 
 static int l_len(lua_State *L) {

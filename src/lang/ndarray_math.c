@@ -187,7 +187,7 @@ static int l_map(lua_State *L) {
     lua_pushvalue(L, 2);
     array_push_number(L, a->dtype, array_at(array_check(L, 1, "array:map", "self"), i));
     lua_call(L, 1, 1);
-    if (!array_to_number(L, -1, a->dtype, &v))
+    if (!lang_to_number(L, -1, a->dtype, &v))
       return lang_kind_error(L, -1, "array:map", "f", "a function that gives numbers");
     array_write(&out, i, 1, &v);
     lua_pop(L, 1);

@@ -54,7 +54,7 @@ static void put(lua_State *L, Walk *w, int depth, int i) {
   double v;
   if (lua_type(L, i) == LUA_TTABLE && !luaL_getmetafield(L, i, "__name"))
     refuse(L, w, depth, "a list", "the first element of its level is a number");
-  if (!array_to_number(L, i, w->dtype, &v)) not_a_number(L, w, depth, i);
+  if (!lang_to_number(L, i, w->dtype, &v)) not_a_number(L, w, depth, i);
   array_write(&w->out, w->next++, 1, &v);
 }
 

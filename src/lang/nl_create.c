@@ -81,8 +81,9 @@ int nl_full(Call *call) {
   lua_State *L = call->L;
   int64_t shape[IR_MAX_RANK];
   IrBufSpec spec = read_spec(call, shape, 3);
-  if (lua_type(L, 2) != LUA_TNUMBER) lang_kind_error(L, 2, call->row->bind.func, "fill_value", "a number");
-  return made_with_value(call, &spec, lua_tonumber(L, 2));
+  double value = 0;
+  if (!lang_to_number(L, 2, spec.dtype, &value)) lang_kind_error(L, 2, call->row->bind.func, "fill_value", "a number");
+  return made_with_value(call, &spec, value);
 }
 
 int nl_like(Call *call) {

@@ -290,8 +290,9 @@ static void assign_number(const Call *call, const IrTile *dst, double value) {
 void nl_assign(lua_State *L, LangCtx *c, const IrTile *dst, int i) {
   Call call = {L, c, &assign_row, c->trace};
   const LTile *t = lang_tile_at(L, i);
-  if (lua_type(L, i) == LUA_TNUMBER) {
-    assign_number(&call, dst, lua_tonumber(L, i));
+  double number;
+  if (lang_to_number(L, i, nl_dtype_of(&call, dst), &number)) {
+    assign_number(&call, dst, number);
     return;
   }
   if (!t) lang_kind_error(L, i, "assignment", "value", "a tensor or a number");

@@ -19,6 +19,14 @@ Operand nl_tile_operand(const Call *call, const IrTile *tile) {
   return (Operand){.tile = tile, .dtype = nl_dtype_of(call, tile), .space = nl_space_of(call, tile)};
 }
 
+/* The dtype that says whether true and false are numbers for the operand at slot: that of the operand beside it, the
+   first two of most functions, the second and third of nl.where. */
+static DType beside(const Call *call, int slot) {
+  int first = call->row->body == nl_where ? 2 : 1;
+  const LTile *t = lang_tile_at(call->L, slot == first ? first + 1 : first);
+  return t ? t->dtype : DT_none;
+}
+
 Operand nl_operand(const Call *call, int slot, bool number_ok) {
   lua_State *L = call->L;
   const LTile *t = lang_tile_at(L, slot);
@@ -31,9 +39,10 @@ Operand nl_operand(const Call *call, int slot, bool number_ok) {
                 "sbuf or psum (nl.load brings it there)", lang_describe(L, slot, got, sizeof got));
     return o;
   }
-  if (!number_ok || lua_type(L, slot) != LUA_TNUMBER)
+  Operand o = {.integer = !lua_isnumber(L, slot) || lua_isinteger(L, slot)};
+  if (!number_ok || !lang_to_number(L, slot, beside(call, slot), &o.num))
     lang_kind_error(L, slot, func, param, number_ok ? "a tile or a number" : "a tile");
-  return (Operand){.num = lua_tonumber(L, slot), .integer = lua_isinteger(L, slot)};
+  return o;
 }
 
 const IrTile *nl_any_tile(const Call *call, int slot) {

@@ -161,6 +161,8 @@ static int open_module(lua_State *L, lua_CFunction load, const char *name) {
   return 1;
 }
 
+int nki_open_embedded(lua_State *L, const char *name) { return open_module(L, NULL, name); }
+
 #define MODULE(symbol, load, name)                                 \
   __attribute__((visibility("default"))) int symbol(lua_State *L); \
   int symbol(lua_State *L) { return open_module(L, load, name); }

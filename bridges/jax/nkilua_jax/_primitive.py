@@ -1,6 +1,7 @@
 """The JAX side: one primitive, its abstract evaluation, its lowerings for cpu and neuron, its batching rule, and the
 refusal of derivatives."""
 
+import collections
 import functools
 import os
 import threading
@@ -21,14 +22,27 @@ CPU_TARGET = "nkilua_xla_ffi_execute"
 RETRACE_VARIABLE = "NKI_DONT_CACHE_TRACE_FOR_JAX_LOWERING"
 
 _traces_lock = threading.Lock()
-_traces = {}  # (Call, digest, specs) -> Trace: what abstract evaluation hands to lowering
+# (Call, digest, specs) -> Trace: what abstract evaluation hands to lowering. The last used come last; more than
+# MOST_TRACES are not kept.
+_traces = collections.OrderedDict()
+MOST_TRACES = 4096
 
 
 def _traced(call, specs):
   trace = call.trace(specs)
   with _traces_lock:
     _traces[call, trace.digest, specs] = trace
+    _traces.move_to_end((call, trace.digest, specs))
+    while len(_traces) > MOST_TRACES:
+      _traces.popitem(last=False)
   return trace
+
+
+def _kept(key):
+  with _traces_lock:
+    if key in _traces:
+      _traces.move_to_end(key)
+    return _traces.get(key)
 
 
 def _avals(tensors):
@@ -60,8 +74,7 @@ def _run(*arrays, call, digest):
 @call_p.def_abstract_eval
 def _abstract_eval(*avals, call, digest):
   specs = _arguments.specs(avals)
-  with _traces_lock:
-    trace = _traces.get((call, digest, specs))
+  trace = _kept((call, digest, specs))
   return _avals((trace or _traced(call, specs)).outputs)
 
 
@@ -74,8 +87,7 @@ def _trace_for_lowering(call, digest, avals_in, avals_out):
                         f"{_text(trace.outputs)}, are not those of the abstract evaluation, {_text(avals_out)}",
                         status="NKL_ERR_TRACE")
     return trace
-  with _traces_lock:
-    trace = _traces.get((call, digest, specs))
+  trace = _kept((call, digest, specs))
   if trace is None:
     raise NkiluaError("err_jax_trace_not_cached", "NKI trace is not properly cached, use export "
                       f"{RETRACE_VARIABLE}=TRUE to workaround the issue", status="NKL_ERR_TRACE")

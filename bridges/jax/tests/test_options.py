@@ -9,7 +9,7 @@ from support import EXAMPLES, KERNELS, iota, jnp, np
 
 import jax
 import nkilua_jax as nk
-from nkilua_jax import _arguments, _kernel, _options
+from nkilua_jax import _arguments, _kernel, _options, _primitive
 
 
 def config(name, *args, **given):
@@ -87,6 +87,16 @@ class Options(unittest.TestCase):
     first = call.trace(one)
     call.trace(two)
     self.assertIsNot(call.trace(one), first)
+
+  def test_traces_do_not_grow_without_end(self):
+    most = _primitive.MOST_TRACES
+    self.addCleanup(setattr, _primitive, "MOST_TRACES", most)
+    nk.clear_cache()
+    _primitive.MOST_TRACES = 2
+    for rows in (1, 2, 3):
+      nk.call(KERNELS, "copy", iota(rows, 8))
+    self.assertEqual(len(_primitive._traces), 2)
+    np.testing.assert_array_equal(nk.call(KERNELS, "copy", iota(1, 8)), iota(1, 8))
 
   def test_strict_runs(self):
     x = iota(4, 8)
