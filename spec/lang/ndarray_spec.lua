@@ -155,8 +155,8 @@ describe("elements", function()
 
   it("are not fields", function()
     raises("err_bind_kind", "a:get(i, j)", function() return a[1] end)
-    raises("err_bind_kind", "a:set(i, j, value)", function() a[1] = 2 end)
-    raises("err_bind_kind", "read-only", function() a.shape = {3, 2} end)
+    raises("err_array_assign", "a:set(i, j, value)", function() a[1] = 2 end)
+    raises("err_array_assign", "read-only", function() a.shape = {3, 2} end)
     raises("err_no_such_name", "did you mean 'reshape'?", function() return a.reshap end)
   end)
 
