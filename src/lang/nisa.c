@@ -73,29 +73,21 @@ static inline bool tile_value(Binding *b, int i, const IrParam *p, IrVal *out) {
   return true;
 }
 
-/* dst may be bound later than what is written there: keywords come in any order. */
+/* By the argument itself: dst may be bound later than what is written there, since keywords come in any order. */
 static DType written_dtype(const Binding *b) {
-  const IrParam *first = &b->op->params[0];
-  const LTile *t = NULL;
-  if (first->role != DST) return DT_none;
-  if (b->npos > 0) {
-    t = lang_tile_at(b->L, 1);
-  } else if (b->kw) {
-    lua_getfield(b->L, b->kw, first->name);
-    t = lang_tile_at(b->L, -1);
-    lua_pop(b->L, 1);
-  }
+  if (b->op->params[0].role != DST) return DT_none;
+  b->npos ? lua_pushvalue(b->L, 1) : (void)lua_getfield(b->L, b->kw, "dst");
+  const LTile *t = lang_tile_at(b->L, -1);
+  lua_pop(b->L, 1);
   return t ? t->dtype : DT_none;
 }
 
 static void number_value(Binding *b, int i, const IrParam *p, IrVal *out, const char *want) {
   double number;
-  DType dtype = lua_isboolean(b->L, i) ? written_dtype(b) : DT_none;
-  if (!lang_to_number(b->L, i, dtype, &number)) {
+  if (!lang_to_number(b->L, i, lua_isboolean(b->L, i) ? written_dtype(b) : DT_none, &number))
     misfit(b, i, p->name, want);
-    return;
-  }
-  *out = (IrVal){.kind = V_NUM, .u.num = number};
+  else
+    *out = (IrVal){.kind = V_NUM, .u.num = number};
 }
 
 static void remember_token(const Binding *b, int i, const IrParam *p, int64_t v) {
