@@ -85,11 +85,12 @@ bool faults_token_fits(const LToken *tok, const IrParam *p) {
   return tok->kind == TOK_OP && (p->kind == K_alu ? tok->alu != ALU_none : tok->act != ACT_none);
 }
 
-/* Has the value at i the kind of p? What a list holds is looked at when it is bound. */
-static bool fits(lua_State *L, int i, const IrParam *p) {
+/* Has the value at i the kind of p, in a call that writes `written`? What a list holds is looked at when it is bound.
+ */
+static bool fits(lua_State *L, int i, const IrParam *p, DType written) {
   int64_t v;
-  bool tile = lang_tile_at(L, i) != NULL,
-       number = lua_type(L, i) == LUA_TNUMBER || lua_isboolean(L, i); /* bool_ takes those */
+  double f;
+  bool tile = lang_tile_at(L, i) != NULL, number = lang_to_number(L, i, written, &f);
   if (lua_isnoneornil(L, i)) return true;
   switch (p->kind) {
     case K_tile:
@@ -135,15 +136,25 @@ static void push_argument(lua_State *L, const IrParam *p, int k, int npos, int k
   }
 }
 
+/* By the argument itself: dst may be bound later than what is written there, since keywords come in any order. */
+DType faults_written(lua_State *L, const OpInfo *op, int npos, int kw) {
+  if (op->params[0].role != DST) return DT_none;
+  push_argument(L, &op->params[0], 0, npos, kw);
+  const LTile *t = lang_tile_at(L, -1);
+  lua_pop(L, 1);
+  return t ? t->dtype : DT_none;
+}
+
 void faults_instruction(lua_State *L, const BindSpec *spec, const OpInfo *op, int npos, int kw) {
   LangCtx *c = lang_ctx(L);
   uint32_t missing = 0;
   diag_clear(&c->diag);
   luaL_checkstack(L, 8, spec->func);
+  DType written = faults_written(L, op, npos, kw);
   for (int k = 0; k < op_public(op); k++) {
     const IrParam *p = &op->params[k];
     push_argument(L, p, k, npos, kw);
-    if (!fits(L, lua_gettop(L), p)) misfit(L, spec, p, lua_gettop(L));
+    if (!fits(L, lua_gettop(L), p, written)) misfit(L, spec, p, lua_gettop(L));
     if (p->required && lua_isnil(L, -1)) missing |= 1u << k;
     lua_pop(L, 1);
   }

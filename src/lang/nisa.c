@@ -73,18 +73,9 @@ static inline bool tile_value(Binding *b, int i, const IrParam *p, IrVal *out) {
   return true;
 }
 
-/* By the argument itself: dst may be bound later than what is written there, since keywords come in any order. */
-static DType written_dtype(const Binding *b) {
-  if (b->op->params[0].role != DST) return DT_none;
-  b->npos ? lua_pushvalue(b->L, 1) : (void)lua_getfield(b->L, b->kw, "dst");
-  const LTile *t = lang_tile_at(b->L, -1);
-  lua_pop(b->L, 1);
-  return t ? t->dtype : DT_none;
-}
-
 static void number_value(Binding *b, int i, const IrParam *p, IrVal *out, const char *want) {
   double number;
-  if (!lang_to_number(b->L, i, lua_isboolean(b->L, i) ? written_dtype(b) : DT_none, &number))
+  if (!lang_to_number(b->L, i, lua_isboolean(b->L, i) ? faults_written(b->L, b->op, b->npos, b->kw) : DT_none, &number))
     misfit(b, i, p->name, want);
   else
     *out = (IrVal){.kind = V_NUM, .u.num = number};
