@@ -272,6 +272,20 @@ static void refused_write(const char *path, const char *message) {
   diag_free(&d);
 }
 
+static void a_link_to_no_file_is_followed(void **state) {
+  (void)state;
+  assert_int_equal(mkdir("sub", 0700) | symlink("sub/second", "first") | symlink("third", "sub/second"), 0);
+  write_or_fail("first", "new", 3);
+  assert_contents("sub/third", "new", 3);
+  struct stat st;
+  assert_int_equal(lstat("first", &st) | !S_ISLNK(st.st_mode), 0);
+  assert_int_equal(symlink("none/x", "astray") | symlink("round", "round"), 0);
+  refused_write("astray", "cannot write 'astray': there is no such folder");
+  refused_write("round", "cannot write 'round': Too many levels of symbolic links");
+  assert_int_equal(lstat("astray", &st) | lstat("round", &st), 0);
+  assert_int_equal(unlink("sub/second") | unlink("sub/third") | rmdir("sub"), 0);
+}
+
 static void what_cannot_be_written_is_an_error_and_leaves_nothing(void **state) {
   (void)state;
   assert_int_equal(mkdir("dir", 0700), 0);
@@ -380,6 +394,7 @@ int main(void) {
       IN_FOLDER(a_replaced_file_keeps_its_mode),
       IN_FOLDER(a_reader_of_the_old_file_keeps_it_whole),
       IN_FOLDER(a_symbolic_link_keeps_pointing),
+      IN_FOLDER(a_link_to_no_file_is_followed),
       IN_FOLDER(a_pipe_is_written_to_and_stays),
       IN_FOLDER(a_full_standard_output_is_an_error),
       IN_FOLDER(what_cannot_be_written_is_an_error_and_leaves_nothing),

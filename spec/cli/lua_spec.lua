@@ -55,6 +55,24 @@ describe("nkilua as lua", function()
     same {"-l", long .. "=math", "-e", ("print(%s.pi)"):format(long)}
   end)
 
+  it("ends a finalizer that does not return with Ctrl-C", function()
+    local code = "setmetatable({}, {__gc = function() io.stdout:write('up\\n'):flush() while true do end end})"
+    local line = "set -m; %s -e %s > %s & for i in $(seq 100); do [ -s %s ] && break; sleep 0.05; done; " ..
+      "kill -INT $!; for i in $(seq 100); do kill -0 $! || break; sleep 0.05; done; kill -KILL $!; wait $!; echo $?"
+    local out = folder .. "/up"
+    local r = build.shell("bash -c " .. build.quote(line:format(build.program, build.quote(code), out, out)))
+    assert.equal("130\n", r.out, r.err)
+  end)
+
+  it("lets no file have the number of a stream that is closed", function()
+    local file = folder .. "/mine"
+    local code = ("local f = io.open('%s', 'w') print('out') io.stderr:write('err') io.stdout:flush() f:close()"):format(file)
+    for _, closed in ipairs {"1>&-", "2>&-", "0<&- 1>&-", "1>&- 2>&-", "0<&- 1>&- 2>&-"} do
+      build.shell(("%s -e %s %s"):format(build.program, build.quote(code), closed))
+      assert.equal("", build.slurp(file), closed)
+    end
+  end)
+
   it("runs scripts with their arguments", function()
     same {folder .. "/s.lua"}
     same {folder .. "/s.lua", "one", "-e", "three"}

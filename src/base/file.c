@@ -132,25 +132,46 @@ static void folder_name(const char *path, char folder[PATH_MAX + 1]) {
   snprintf(folder, PATH_MAX + 1, "%.*s.", n, path);
 }
 
-/* st: of the file that is there already, if *exists. */
-static bool check_place(const char *path, struct stat *st, bool *exists, Diag *d) {
+/* Where the symbolic links of path lead, whether or not a file is there; on failure errno says why. Renaming onto a
+   link would replace it. */
+static bool follow(const char *path, char real[PATH_MAX]) {
+  enum { MOST_LINKS = 40 };
+  char target[PATH_MAX];
+  strcpy(real, path);
+  for (int i = 0; i < MOST_LINKS; i++) {
+    ssize_t n = readlink(real, target, sizeof target - 1);
+    if (n < 0) return true; /* no link; what else may be wrong with it is found out below */
+    const char *slash = *target == '/' ? NULL : strrchr(real, '/');
+    size_t folder = slash ? (size_t)(slash - real) + 1 : 0;
+    if (folder + (size_t)n >= PATH_MAX) return errno = ENAMETOOLONG, false;
+    memcpy(real + folder, target, (size_t)n);
+    real[folder + (size_t)n] = '\0';
+  }
+  return errno = ELOOP, false;
+}
+
+/* Can path be written to? real: where; st: of the file that is there already, if *exists. */
+static bool check_place(const char *path, char real[PATH_MAX], struct stat *st, bool *exists, Diag *d) {
   char folder[PATH_MAX + 1];
   if (!*path) return DIAG(d, file_write, path, "it is no name");
   if (strlen(path) >= PATH_MAX) return DIAG(d, file_write, path, strerror(ENAMETOOLONG));
-  *exists = stat(path, st) == 0;
+  if (!follow(path, real)) return DIAG(d, file_write, path, strerror(errno));
+  *exists = stat(real, st) == 0;
+  if (!*exists && errno == ENAMETOOLONG) return DIAG(d, file_write, path, strerror(errno));
   if (*exists && S_ISDIR(st->st_mode)) return DIAG(d, file_write, path, "it is a folder");
   if (*exists && !S_ISREG(st->st_mode)) return true;
   /* A read-only file stays as it is, though its folder would let us rename over it. */
-  if (*exists && access(path, W_OK) != 0) return DIAG(d, file_write, path, strerror(errno));
-  folder_name(path, folder);
+  if (*exists && access(real, W_OK) != 0) return DIAG(d, file_write, path, strerror(errno));
+  folder_name(real, folder);
   if (access(folder, F_OK) != 0) return DIAG(d, file_write, path, "there is no such folder");
   return access(folder, W_OK) == 0 || DIAG(d, file_write, path, strerror(errno));
 }
 
 bool file_writable(const char *path, Diag *d) {
+  char real[PATH_MAX];
   struct stat st;
   bool exists;
-  return strcmp(path, "-") == 0 || check_place(path, &st, &exists, d);
+  return strcmp(path, "-") == 0 || check_place(path, real, &st, &exists, d);
 }
 
 static bool stage(const FileOut *f, Staged *s, Diag *d) {
@@ -159,12 +180,9 @@ static bool stage(const FileOut *f, Staged *s, Diag *d) {
   s->temp[0] = '\0';
   s->direct = strcmp(f->path, "-") == 0;
   if (s->direct) return true;
-  if (!check_place(f->path, &st, &exists, d)) return false;
+  if (!check_place(f->path, s->real, &st, &exists, d)) return false;
   s->direct = exists && !S_ISREG(st.st_mode);
   if (s->direct) return true;
-  strcpy(s->real, f->path);
-  /* A symbolic link keeps pointing where it did. */
-  if (exists && !realpath(f->path, s->real)) return DIAG(d, file_write, f->path, strerror(errno));
   return write_temporary(f, s, exists ? &st : NULL) || DIAG(d, file_write, f->path, strerror(errno));
 }
 

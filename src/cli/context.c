@@ -45,7 +45,9 @@ int context_open(nkl_ctx **out, const nkl_options *o) {
   return EXIT_OK;
 }
 
+/* Nothing asks for an interrupt any more: Ctrl-C just ends a finalizer that does not return. */
 void context_close(nkl_ctx *c) {
+  interrupt_disarm();
   the_context = NULL;
   nkl_close(c);
 }

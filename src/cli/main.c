@@ -1,8 +1,10 @@
 /* main.c -- room cli: the program. The first word decides: a command, or what lua would do. */
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -58,7 +60,15 @@ static void keep_memory(void) {
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
 }
 
+/* A standard stream that is closed stays unusable, but its number is taken: else a file that is opened gets it, and
+   what is printed. */
+static void reserve_standard(void) {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+    if (fcntl(fd, F_GETFD) < 0) (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv) {
+  reserve_standard();
   keep_memory();
   int status = dispatch(argc, argv);
   if (fflush(stdout) != 0 || ferror(stdout)) {
