@@ -66,7 +66,8 @@ describe("nkilua as lua", function()
 
   it("lets no file have the number of a stream that is closed", function()
     local file = folder .. "/mine"
-    local code = ("local f = io.open('%s', 'w') print('out') io.stderr:write('err') io.stdout:flush() f:close()"):format(file)
+    local code = "local f = io.open('%s', 'w') print('out') io.stderr:write('err') io.stdout:flush() f:close()"
+    code = code:format(file)
     for _, closed in ipairs {"1>&-", "2>&-", "0<&- 1>&-", "1>&- 2>&-", "0<&- 1>&- 2>&-"} do
       build.shell(("%s -e %s %s"):format(build.program, build.quote(code), closed))
       assert.equal("", build.slurp(file), closed)
