@@ -16,7 +16,17 @@
 
    Structs. Every struct that the caller fills starts with struct_size = sizeof(it), set together with the defaults by
    its nkl_*_init function; elements of arrays (nkl_arg, nkl_opt, nkl_file) have none. A struct that was not initialised
-   is NKL_ERR_ARG.
+   is NKL_ERR_ARG, as is a larger one with something set that this version does not know.
+
+   NULL. A handle, a text or a place for a result that is NULL is NKL_ERR_ARG, and the message names function and
+   parameter; nothing holds one when the context is NULL. Functions without a status then give 0, NULL or "", and those
+   that free, initialise or only change something do nothing. What may be NULL says so where it is declared; so may a
+   text or a list of length 0, a name of a chunk, an nkl_error_buf, the options of a function, a callback and its user
+   pointer. Wrong pointers are not noticed: freed handles, lists shorter than their count.
+
+   Callbacks. While one that belongs to a context or to a call on it runs, the context is busy: its functions return
+   NKL_ERR_ARG and leave its last error alone, and nkl_close does nothing. A callback may use other contexts, tensors
+   and programs; it must not longjmp or throw. An allocator calls nothing of this library.
 
    Numbers. Axes, dims, operand and output indices are 0-based. Sizes are in elements unless the name says bytes. */
 #ifndef NKILUA_H
@@ -190,7 +200,7 @@ typedef struct nkl_script {
   int argc, script_index;  /* argv[script_index] is arg[0] */
 } nkl_script;
 NKL_API void nkl_script_init(nkl_script *s);
-NKL_API NKL_NODISCARD nkl_status nkl_load(nkl_ctx *c, const nkl_script *s);
+NKL_API NKL_NODISCARD nkl_status nkl_load(nkl_ctx *c, const nkl_script *script);
 NKL_API NKL_NODISCARD nkl_status nkl_load_file(nkl_ctx *c, const char *path);
 NKL_API NKL_NODISCARD nkl_status nkl_load_string(nkl_ctx *c, const char *src, size_t len, const char *chunkname);
 /* Calls require(name) and sets the global `global` (NULL: name up to the first '-') to its result, as lua -l does. */
@@ -229,10 +239,12 @@ typedef struct nkl_tensor_desc {
   size_t nbytes;
 } nkl_tensor_desc;
 NKL_API void nkl_tensor_desc_init(nkl_tensor_desc *d);
-/* Copies d->data, or zero-fills when it is NULL. */
-NKL_API NKL_NODISCARD nkl_status nkl_tensor_new(nkl_ctx *c, const nkl_tensor_desc *d, nkl_tensor **out);
-/* Borrows d->data (C-contiguous) until release(ud, data) is called; release may be NULL. */
-NKL_API NKL_NODISCARD nkl_status nkl_tensor_wrap(nkl_ctx *c, const nkl_tensor_desc *d,
+/* Copies desc->data, which starts at the first element; strides may be any, and nbytes counts from the first byte that
+   they reach to the last. Zero-fills when data is NULL. */
+NKL_API NKL_NODISCARD nkl_status nkl_tensor_new(nkl_ctx *c, const nkl_tensor_desc *desc, nkl_tensor **out);
+/* Borrows desc->data, C-contiguous and aligned to the size of an element, until release(ud, data) is called; release
+ * may be NULL. */
+NKL_API NKL_NODISCARD nkl_status nkl_tensor_wrap(nkl_ctx *c, const nkl_tensor_desc *desc,
                                                  void (*release)(void *ud, void *data), void *ud, nkl_tensor **out);
 /* One more owner, returned for convenience; one less, the last of whom frees it. */
 NKL_API nkl_tensor *nkl_tensor_retain(nkl_tensor *t);
@@ -278,8 +290,7 @@ NKL_API NKL_NODISCARD nkl_status nkl_files_write(nkl_ctx *c, const char *const *
 NKL_API NKL_NODISCARD nkl_status nkl_file_check(nkl_ctx *c, const char *path, int tensor);
 
 /* ---- host frameworks: the three hooks ------------------------------------------------------------------------ */
-/* How objects of a host's framework become arguments (NKL_ARG_FRAMEWORK). Callbacks must not longjmp, throw, or call
-   back into the same context. */
+/* How objects of a host's framework become arguments (NKL_ARG_FRAMEWORK). */
 typedef struct nkl_framework {
   uint32_t struct_size;
   const char *name;
@@ -319,7 +330,8 @@ typedef struct nkl_kernel_options {
 } nkl_kernel_options;
 NKL_API void nkl_kernel_options_init(nkl_kernel_options *o);
 /* A copy with other options, as k:replace makes it: it shares the cache of k unless it has a cache_size of its own. */
-NKL_API NKL_NODISCARD nkl_status nkl_kernel_replace(const nkl_kernel *k, const nkl_kernel_options *o, nkl_kernel **out);
+NKL_API NKL_NODISCARD nkl_status nkl_kernel_replace(const nkl_kernel *k, const nkl_kernel_options *options,
+                                                    nkl_kernel **out);
 
 typedef enum nkl_arg_kind {
   NKL_ARG_NIL,
@@ -376,7 +388,7 @@ typedef struct nkl_request {
 } nkl_request;
 NKL_API void nkl_request_init(nkl_request *r);
 /* The cached artifact for this signature, or a new one (the body is re-executed). */
-NKL_API NKL_NODISCARD nkl_status nkl_specialize(nkl_ctx *c, const nkl_request *r, nkl_program **out);
+NKL_API NKL_NODISCARD nkl_status nkl_specialize(nkl_ctx *c, const nkl_request *request, nkl_program **out);
 
 /* Command-line words "name=VALUE" or "VALUE" bound to the parameters of k: files are read, shapes are filled as the
    VALUE grammar says (docs/command.md). shapes_only: tensors become declarations, nothing is filled. seed: of fills
@@ -497,11 +509,11 @@ NKL_API void nkl_sim_init(nkl_sim *s);
    NKI_PRECISE_FP=0 keeps narrow floats as f32. */
 NKL_API NKL_NODISCARD nkl_status nkl_simulate(const nkl_program *p, const nkl_sim *s, nkl_tensor **outputs,
                                               nkl_error_buf *err);
-/* Specializes and runs in one go on the tensors of the request: NKL_ARG_TENSOR, or NKL_ARG_FRAMEWORK with map_data. s:
-   inputs are ignored; NULL: defaults. outputs: room for max tensors; *n how many there are, NKL_ERR_ARG when more than
-   max. In place, a framework's own buffers are written and unmap_data is told so. */
-NKL_API NKL_NODISCARD nkl_status nkl_call(nkl_ctx *c, const nkl_request *r, const nkl_sim *s, nkl_tensor **outputs,
-                                          size_t max, size_t *n);
+/* Specializes and runs in one go on the tensors of the request: NKL_ARG_TENSOR, or NKL_ARG_FRAMEWORK with map_data.
+   sim: inputs are ignored; NULL: defaults. outputs: room for max tensors; *n how many there are, NKL_ERR_ARG when more
+   than max. In place, a framework's own buffers are written and unmap_data is told so. */
+NKL_API NKL_NODISCARD nkl_status nkl_call(nkl_ctx *c, const nkl_request *request, const nkl_sim *sim,
+                                          nkl_tensor **outputs, size_t max, size_t *n);
 
 /* ---- measuring ----------------------------------------------------------------------------------------------- */
 /* All times are host times of the simulator, which say nothing of a device's. */

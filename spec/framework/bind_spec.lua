@@ -102,7 +102,7 @@ describe("kernel arguments", function()
     refused("tuple_item", "a named field", nki.tuple, {1, n = 2})
     local round = {1}
     round[2] = round
-    refused("tuple_item", "a list more than 64 lists deep", nki.tuple, round)
+    refused("tuple_item", "a list more than 30 lists deep", nki.tuple, round)
     assert.equal("{1, {2, x}}", tostring(nki.tuple{1, {2, "x"}}))
     assert.has_error(function()
       nki.tuple{1}[1] = 2

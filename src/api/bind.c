@@ -13,7 +13,7 @@ typedef struct Binding {
   bool named; /* a word with a name has been seen */
 } Binding;
 
-void nkl_bind_options_init(nkl_bind_options *o) { *o = (nkl_bind_options){.struct_size = sizeof *o}; }
+void nkl_bind_options_init(nkl_bind_options *o) { API_SET(o, (nkl_bind_options){.struct_size = sizeof *o}); }
 
 /* ---- which parameter ----------------------------------------------------------------------------------------- */
 
@@ -226,35 +226,33 @@ static nkl_status finish(Binding *k, bool ok, nkl_bound **out) {
   return api_fail(k->c);
 }
 
-nkl_status nkl_bind_words(nkl_ctx *c, const nkl_kernel *kernel, const char *const *words, size_t n,
+nkl_status nkl_bind_words(nkl_ctx *c, const nkl_kernel *k, const char *const *words, size_t n,
                           const nkl_bind_options *o, nkl_bound **out) {
-  *out = NULL;
-  if (api_enter(c, "nkl_bind_words")) return c->error.status;
-  Binding k = {.c = c, .b = new_bound(c), .who = "the kernel"};
-  if (!k.b) return API_NOMEM(c);
-  nkl_bind_options_init(&k.o);
-  bool ok = API_STRUCT(&k.o, o) ||
-            DIAG(&c->diag, api_use, "nkl_bind_words", "options were not initialised with nkl_bind_options_init");
-  int count = nkl_kernel_param_count(kernel);
-  ok = ok && prepare(&k, (size_t)count, n);
+  API_SET(out, NULL);
+  API_ENTER(c, k, out);
+  Binding b = {.c = c, .b = new_bound(c), .who = "the kernel"};
+  if (!b.b) return API_NOMEM(c);
+  nkl_bind_options_init(&b.o);
+  bool ok = API_STRUCT(__func__, nkl_bind_options, &b.o, o, &c->diag) && API_LIST(__func__, words, n, &c->diag);
+  int count = nkl_kernel_param_count(k);
+  ok = ok && prepare(&b, (size_t)count, n);
   for (int i = 0; ok && i < count; i++) {
-    const char *name = nkl_kernel_param_name(kernel, i);
-    k.names[i] = arena_strdup(&k.b->arena, name, strlen(name)); /* the arguments may outlive the kernel */
-    ok = k.names[i] || DIAG0(&c->diag, nomem);
+    const char *name = nkl_kernel_param_name(k, i);
+    b.names[i] = arena_strdup(&b.b->arena, name, strlen(name)); /* the arguments may outlive the kernel */
+    ok = b.names[i] || DIAG0(&c->diag, nomem);
   }
-  return finish(&k, ok && bind_all(&k, words, n), out);
+  return finish(&b, ok && bind_all(&b, words, n), out);
 }
 
 nkl_status nkl_bind_program(nkl_ctx *c, const nkl_program *p, const char *const *words, size_t n,
                             const nkl_bind_options *o, nkl_bound **out) {
+  API_SET(out, NULL);
+  API_ENTER(c, p, out);
   const Artifact *a = api_artifact(p);
-  *out = NULL;
-  if (api_enter(c, "nkl_bind_program")) return c->error.status;
   Binding k = {.c = c, .b = new_bound(c), .program = a, .who = a->func_name, .ninputs = a->ninputs};
   if (!k.b) return API_NOMEM(c);
   nkl_bind_options_init(&k.o);
-  bool ok = API_STRUCT(&k.o, o) ||
-            DIAG(&c->diag, api_use, "nkl_bind_program", "options were not initialised with nkl_bind_options_init");
+  bool ok = API_STRUCT(__func__, nkl_bind_options, &k.o, o, &c->diag) && API_LIST(__func__, words, n, &c->diag);
   ok = ok && prepare(&k, a->ninputs + a->nconstants, n);
   for (size_t i = 0; ok && i < k.nnames; i++) {
     const char *name = i < a->ninputs ? a->input_names[i] : a->constants[i - a->ninputs].name;
@@ -267,8 +265,8 @@ nkl_status nkl_bind_program(nkl_ctx *c, const nkl_program *p, const char *const 
 /* ---- results ------------------------------------------------------------------------------------------------- */
 
 const nkl_arg *nkl_bound_args(const nkl_bound *b, size_t *n) {
-  *n = b->n;
-  return b->args;
+  API_SET(n, b ? b->n : 0);
+  return b ? b->args : NULL;
 }
 
 static nkl_tensor *tensor_named(const nkl_bound *b, const char *name) {
@@ -278,8 +276,8 @@ static nkl_tensor *tensor_named(const nkl_bound *b, const char *name) {
 }
 
 nkl_status nkl_bound_inputs(nkl_ctx *c, const nkl_bound *b, const nkl_program *p, nkl_tensor **tensors) {
+  API_BEGIN(c, b, p, tensors);
   const Artifact *a = api_artifact(p);
-  api_begin(c);
   for (uint32_t i = 0; i < a->ninputs; i++) {
     const char *name = a->input_names[i];
     tensors[i] = tensor_named(b, name);

@@ -30,11 +30,14 @@ static bool map_data(Calling *k, uint32_t i) {
   if (!f->map_data)
     return DIAG(&k->c->diag, framework, f->name, name, "the framework has no map_data, so there is nothing to run on");
   nkl_tensor_desc_init(&d);
+  api_leave_to_host(k->c);
   nkl_status s = f->map_data(f->ud, k->args[i]->u.obj, k->s->in_place, &d);
+  api_back_from_host(k->c);
   if (s != NKL_OK) return DIAG(&k->c->diag, framework_callback, name, f->name, "map_data", nkl_status_name(s));
-  if (!api_tensor_shape(&d, &k->operands[i], &why)) return DIAG(&k->c->diag, framework, f->name, name, why);
-  if (!d.data || d.nbytes < (size_t)tensor_bytes(&k->operands[i]))
-    return DIAG(&k->c->diag, framework, f->name, name, "map_data gave fewer bytes than shape and dtype need");
+  if (!api_tensor_shape(&d, &k->operands[i], &why) || !api_tensor_lent(&d, &k->operands[i], &why)) {
+    k->operands[i].data = d.data; /* to be unmapped */
+    return DIAG(&k->c->diag, framework, f->name, name, why);
+  }
   k->operands[i].data = d.data;
   return true;
 }
@@ -72,7 +75,10 @@ static void unmap(const Calling *k, nkl_tensor *const *outputs) {
   for (uint32_t i = 0; i < k->mapped; i++) {
     if (k->args[i]->kind != NKL_ARG_FRAMEWORK || !k->operands[i].data) continue;
     bool dirty = outputs && write_back(k, i, outputs);
-    if (f->unmap_data) f->unmap_data(f->ud, k->args[i]->u.obj, dirty);
+    if (!f->unmap_data) continue;
+    api_leave_to_host(k->c);
+    f->unmap_data(f->ud, k->args[i]->u.obj, dirty);
+    api_back_from_host(k->c);
   }
 }
 
@@ -85,7 +91,10 @@ static bool run(Calling *k, nkl_tensor **outputs) {
   bool ok = !arena.oom || DIAG0(&k->c->diag, nomem);
   if (ok) {
     ApiRun r = {k->a, k->operands, k->tensors, k->s, NULL};
-    ok = take_operands(k) && api_run(&r, outputs, &k->c->diag);
+    ok = take_operands(k);
+    api_leave_to_host(k->c); /* print and warn of the run */
+    ok = ok && api_run(&r, outputs, &k->c->diag);
+    api_back_from_host(k->c);
     unmap(k, ok ? outputs : NULL);
   }
   arena_free(&arena);
@@ -97,15 +106,15 @@ nkl_status nkl_call(nkl_ctx *c, const nkl_request *request, const nkl_sim *sim, 
   nkl_program *p;
   nkl_request r;
   nkl_sim s;
-  *n = 0;
-  for (size_t i = 0; i < max; i++) outputs[i] = NULL;
-  nkl_status status = nkl_specialize(c, request, &p);
-  if (status != NKL_OK) return status;
+  API_SET(n, 0);
+  for (size_t i = 0; outputs && i < max; i++) outputs[i] = NULL;
+  API_ENTER(c, request, n);
+  if (max && !outputs) return API_FAIL(c, api_use, __func__, "outputs is NULL and max is not 0");
+  API_RETURN_UNLESS_OK(nkl_specialize(c, request, &p));
   nkl_request_init(&r);
   nkl_sim_init(&s);
-  API_STRUCT(&r, request);
   bool ok =
-      API_STRUCT(&s, sim) || DIAG(&c->diag, api_use, "nkl_call", "the struct was not initialised with nkl_sim_init");
+      API_STRUCT(__func__, nkl_request, &r, request, &c->diag) && API_STRUCT(__func__, nkl_sim, &s, sim, &c->diag);
   if (ok && s.ranks > 1)
     ok = DIAG(&c->diag, api_use, "nkl_call", "it runs one rank; nkl_specialize and nkl_simulate run several");
   const Artifact *a = api_artifact(p);

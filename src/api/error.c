@@ -1,4 +1,5 @@
 /* error.c -- room api: failures as the caller sees them, buffers, versions. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "api.h"
@@ -26,21 +27,65 @@ const char *nkl_status_name(nkl_status s) {
 bool api_dtype(nkl_dtype d) { return (int)d > NKL_INVALID && (int)d < DT_count; }
 size_t nkl_dtype_size(nkl_dtype d) { return api_dtype(d) ? (size_t)dtype_bytes((DType)d) : 0; }
 const char *nkl_dtype_name(nkl_dtype d) { return api_dtype(d) ? dtype_name((DType)d) : "invalid"; }
-nkl_dtype nkl_dtype_parse(const char *name, size_t len) { return (nkl_dtype)dtype_parse(name, len); }
+nkl_dtype nkl_dtype_parse(const char *name, size_t len) {
+  return name ? (nkl_dtype)dtype_parse(name, len) : NKL_INVALID;
+}
 
 /* ---- errors -------------------------------------------------------------------------------------------------- */
 
 static const nkl_error no_error = {NKL_OK, "", "", "", "", "", 0};
 static const nkl_error no_memory = {NKL_ERR_NOMEM, "err_nomem", "out of memory", "", "", "", 0};
 
-void api_begin(nkl_ctx *c) {
-  diag_clear(&c->diag);
-  c->error = no_error;
+/* False: a parameter is NULL, and the message says which. */
+static bool given(const ApiNeed *need, Diag *d) {
+  const char *name = need->names;
+  for (size_t i = 0; i < need->n; i++) {
+    size_t len = strcspn(name, ",");
+    if (!need->p[i]) {
+      char text[64];
+      snprintf(text, sizeof text, "%.*s is NULL", (int)len, name);
+      return DIAG(d, api_use, need->func, text);
+    }
+    name += len + strspn(name + len, ", ");
+  }
+  return true;
 }
 
-nkl_status api_enter(nkl_ctx *c, const char *func) {
-  api_begin(c);
-  return c->host ? NKL_OK : API_FAIL(c, api_use, func, "the context did not open");
+bool api_list(const char *func, const char *name, const void *list, size_t n, Diag *d) {
+  char text[96];
+  const void *const *items = list;
+  if (n && !list) {
+    snprintf(text, sizeof text, "%s is NULL and its count is %zu", name, n);
+    return DIAG(d, api_use, func, text);
+  }
+  for (size_t i = 0; i < n; i++) {
+    if (items[i]) continue;
+    snprintf(text, sizeof text, "%s[%zu] is NULL", name, i);
+    return DIAG(d, api_use, func, text);
+  }
+  return true;
+}
+
+nkl_status api_begin(const ApiNeed *need) {
+  nkl_ctx *c = (nkl_ctx *)(uintptr_t)need->p[0];
+  if (!c || c->inside) return NKL_ERR_ARG; /* the error of the call that is under way stays whole */
+  diag_clear(&c->diag);
+  c->error = no_error;
+  return given(need, &c->diag) ? NKL_OK : api_fail(c);
+}
+
+nkl_status api_enter(const ApiNeed *need) {
+  API_RETURN_UNLESS_OK(api_begin(need));
+  nkl_ctx *c = (nkl_ctx *)(uintptr_t)need->p[0];
+  return c->host ? NKL_OK : API_FAIL(c, api_use, need->func, "the context did not open");
+}
+
+nkl_status api_check(nkl_error_buf *err, const ApiNeed *need) {
+  Diag d;
+  diag_init(&d, alloc_std);
+  nkl_status s = given(need, &d) ? NKL_OK : api_fail_buf(err, &d);
+  diag_free(&d);
+  return s;
 }
 
 static nkl_error view(const Diag *d) {
@@ -119,11 +164,24 @@ void nkl_buf_free(nkl_buf *b) {
   *b = (nkl_buf)NKL_BUF_INIT;
 }
 
-bool api_struct(void *to, const void *from, size_t size) {
+/* No struct of any version is as large: memory that nobody initialised is not read. */
+enum { MOST_BYTES = 4096 };
+
+bool api_struct(const ApiStruct *s, Diag *d) {
+  char text[96];
   uint32_t have;
-  if (!from) return true;
-  memcpy(&have, from, sizeof have);
-  if (have < sizeof have) return false;
-  memcpy(to, from, have < size ? have : size);
+  if (!s->from) return true;
+  memcpy(&have, s->from, sizeof have);
+  if (have < sizeof have || have > MOST_BYTES) {
+    snprintf(text, sizeof text, "the %s was not initialised with %s_init", s->type, s->type);
+    return DIAG(d, api_use, s->func, text);
+  }
+  for (size_t i = s->size; i < have; i++) {
+    if (!((const char *)s->from)[i]) continue;
+    snprintf(text, sizeof text, "the %s is of a newer version, and a field that %s does not know is set", s->type,
+             NKL_VERSION_STRING);
+    return DIAG(d, api_use, s->func, text);
+  }
+  memcpy(s->to, s->from, have < s->size ? have : s->size);
   return true;
 }

@@ -16,13 +16,13 @@ static nkl_status hold(nkl_ctx *c, int ref, nkl_kernel **out) {
 
 nkl_status nkl_get_kernel(nkl_ctx *c, const char *name, nkl_kernel **out) {
   int ref;
-  *out = NULL;
-  if (api_enter(c, "nkl_get_kernel")) return c->error.status;
+  API_SET(out, NULL);
+  API_ENTER(c, out);
   return host_kernel(c->host, name, &ref, &c->diag) ? hold(c, ref, out) : api_fail(c);
 }
 
 nkl_kernel *nkl_kernel_retain(nkl_kernel *k) {
-  k->count++;
+  if (k) k->count++;
   return k;
 }
 
@@ -32,7 +32,7 @@ void nkl_kernel_release(nkl_kernel *k) {
   alloc_free(&k->ctx->alloc, k, sizeof *k);
 }
 
-int nkl_kernel_param_count(const nkl_kernel *k) { return host_kernel_params(k->ctx->host, k->ref); }
+int nkl_kernel_param_count(const nkl_kernel *k) { return k ? host_kernel_params(k->ctx->host, k->ref) : 0; }
 
 const char *nkl_kernel_param_name(const nkl_kernel *k, int i) {
   return i >= 0 && i < nkl_kernel_param_count(k) ? host_kernel_param(k->ctx->host, k->ref, i) : NULL;
@@ -40,45 +40,43 @@ const char *nkl_kernel_param_name(const nkl_kernel *k, int i) {
 
 nkl_status nkl_kernel_names(nkl_ctx *c, nkl_buf *out) {
   Text t;
-  *out = (nkl_buf)NKL_BUF_INIT;
-  if (api_enter(c, "nkl_kernel_names")) return c->error.status;
+  API_SET(out, (nkl_buf)NKL_BUF_INIT);
+  API_ENTER(c, out);
   text_init(&t, c->alloc);
   if (host_kernel_names(c->host, &t, &c->diag)) return api_take(&t, out) ? NKL_OK : API_NOMEM(c);
   text_free(&t);
   return api_fail(c);
 }
 
-const char *nkl_kernel_mode(const nkl_kernel *k) { return host_kernel_mode(k->ctx->host, k->ref); }
+const char *nkl_kernel_mode(const nkl_kernel *k) { return k ? host_kernel_mode(k->ctx->host, k->ref) : ""; }
 
 void nkl_kernel_options_init(nkl_kernel_options *o) {
-  *o = (nkl_kernel_options){.struct_size = sizeof *o, .enable_cache = -1};
+  API_SET(o, (nkl_kernel_options){.struct_size = sizeof *o, .enable_cache = -1});
 }
 
 nkl_status nkl_kernel_replace(const nkl_kernel *k, const nkl_kernel_options *options, nkl_kernel **out) {
-  nkl_ctx *c = k->ctx;
+  nkl_ctx *c = k ? k->ctx : NULL;
   nkl_kernel_options o;
   int ref;
   nkl_kernel_options_init(&o);
-  *out = NULL;
-  if (api_enter(c, "nkl_kernel_replace")) return c->error.status;
-  if (!options || !API_STRUCT(&o, options))
-    return API_FAIL(c, api_use, "nkl_kernel_replace", "the options were not initialised with nkl_kernel_options_init");
+  API_SET(out, NULL);
+  API_ENTER(c, options, out);
+  if (!API_STRUCT(__func__, nkl_kernel_options, &o, options, &c->diag)) return api_fail(c);
   HostKernelOptions changes = {o.mode, o.func_name, o.platform_target, o.enable_cache, o.cache_size};
   return host_kernel_replace(c->host, k->ref, &changes, &ref, &c->diag) ? hold(c, ref, out) : api_fail(c);
 }
 
 /* ---- the framework of the host ------------------------------------------------------------------------------- */
 
-void nkl_framework_init(nkl_framework *f) { *f = (nkl_framework){.struct_size = sizeof *f, .name = "host"}; }
+void nkl_framework_init(nkl_framework *f) { API_SET(f, (nkl_framework){.struct_size = sizeof *f, .name = "host"}); }
 
 nkl_status nkl_set_framework(nkl_ctx *c, const nkl_framework *framework) {
   nkl_framework f;
   nkl_framework_init(&f);
-  api_begin(c);
+  API_BEGIN(c);
   c->framework.struct_size = 0;
   if (!framework) return NKL_OK;
-  if (!API_STRUCT(&f, framework))
-    return API_FAIL(c, api_use, "nkl_set_framework", "the framework was not initialised with nkl_framework_init");
+  if (!API_STRUCT(__func__, nkl_framework, &f, framework, &c->diag)) return api_fail(c);
   if (!f.is_framework_tensor || !f.map_framework_tensor || !f.translate_to_neuron_dtype)
     return API_FAIL(c, api_use, "nkl_set_framework",
                     "is_framework_tensor, map_framework_tensor and translate_to_neuron_dtype are all needed");
@@ -87,8 +85,7 @@ nkl_status nkl_set_framework(nkl_ctx *c, const nkl_framework *framework) {
   return NKL_OK;
 }
 
-/* Shape and dtype of an object of the framework. */
-static bool map_object(nkl_ctx *c, const nkl_arg *arg, const char *who, FwArg *out) {
+static bool ask_framework(nkl_ctx *c, const nkl_arg *arg, const char *who, FwArg *out) {
   const nkl_framework *f = &c->framework;
   nkl_tensor_desc d;
   const void *host_dtype = NULL;
@@ -110,9 +107,49 @@ static bool map_object(nkl_ctx *c, const nkl_arg *arg, const char *who, FwArg *o
   return true;
 }
 
+/* Shape and dtype of an object of the framework. */
+static bool map_object(nkl_ctx *c, const nkl_arg *arg, const char *who, FwArg *out) {
+  api_leave_to_host(c);
+  bool ok = ask_framework(c, arg, who, out);
+  api_back_from_host(c);
+  return ok;
+}
+
 /* ---- arguments ----------------------------------------------------------------------------------------------- */
 
-static bool constant(nkl_ctx *c, Arena *a, const nkl_arg *arg, ConstValue *out) {
+/* A bound on what shared items come to; those of a cycle are too deep. */
+enum { MOST_ITEMS = 1 << 20 };
+
+/* The values of one request. */
+typedef struct Values {
+  nkl_ctx *c;
+  Arena *a;
+  int deep;     /* tuples around the one that is read */
+  size_t items; /* of all tuples */
+} Values;
+
+static bool constant(Values *v, const nkl_arg *arg, ConstValue *out);
+
+static bool tuple(Values *v, const nkl_arg *arg, ConstValue *out) {
+  Diag *d = &v->c->diag;
+  size_t n = arg->u.tuple.n;
+  if (!arg->u.tuple.items && n) return DIAG(d, api_use, "nkl_specialize", "the items of a tuple are NULL");
+  if (v->deep == CONST_MOST_DEEP) return DIAG(d, api_use, "nkl_specialize", "a tuple is more than 30 tuples deep");
+  if (n > MOST_ITEMS - v->items) return DIAG(d, api_use, "nkl_specialize", "tuples have more than 1048576 items");
+  v->items += n;
+  if (n && arg->u.tuple.items[n - 1].kind == NKL_ARG_NIL)
+    return DIAG(d, api_use, "nkl_specialize", "a tuple ends with nil, which no list of Lua's does");
+  ConstValue *items = arena_newn(v->a, ConstValue, n);
+  if (!items) return DIAG0(d, nomem);
+  *out = (ConstValue){.kind = CONST_TUPLE, .items = items, .nitems = (uint32_t)n};
+  v->deep++;
+  for (size_t i = 0; i < n; i++)
+    if (!constant(v, &arg->u.tuple.items[i], &items[i])) return false;
+  v->deep--;
+  return true;
+}
+
+static bool constant(Values *v, const nkl_arg *arg, ConstValue *out) {
   *out = (ConstValue){.kind = CONST_NIL};
   switch (arg->kind) {
     case NKL_ARG_NIL:
@@ -127,38 +164,31 @@ static bool constant(nkl_ctx *c, Arena *a, const nkl_arg *arg, ConstValue *out) 
       *out = (ConstValue){.kind = CONST_FLOAT, .f = arg->u.n};
       return true;
     case NKL_ARG_STR:
-      if (!arg->u.s.p && arg->u.s.len) return DIAG(&c->diag, api_use, "nkl_specialize", "a string is NULL");
-      *out = (ConstValue){.kind = CONST_STRING, .s = arg->u.s.p, .len = arg->u.s.len};
+      if (!arg->u.s.p && arg->u.s.len) return DIAG(&v->c->diag, api_use, "nkl_specialize", "a string is NULL");
+      *out = (ConstValue){.kind = CONST_STRING, .s = arg->u.s.p ? arg->u.s.p : "", .len = arg->u.s.len};
       return true;
-    case NKL_ARG_TUPLE: {
-      size_t n = arg->u.tuple.n;
-      if (!arg->u.tuple.items && n) return DIAG(&c->diag, api_use, "nkl_specialize", "the items of a tuple are NULL");
-      if (n && arg->u.tuple.items[n - 1].kind == NKL_ARG_NIL)
-        return DIAG(&c->diag, api_use, "nkl_specialize", "a tuple ends with nil, which no list of Lua's does");
-      ConstValue *items = arena_newn(a, ConstValue, n);
-      if (!items) return DIAG0(&c->diag, nomem);
-      *out = (ConstValue){.kind = CONST_TUPLE, .items = items, .nitems = (uint32_t)n};
-      for (size_t i = 0; i < n; i++)
-        if (!constant(c, a, &arg->u.tuple.items[i], &items[i])) return false;
-      return true;
-    }
+    case NKL_ARG_TUPLE:
+      return tuple(v, arg, out);
     default:
-      return DIAG(&c->diag, api_use, "nkl_specialize",
+      return DIAG(&v->c->diag, api_use, "nkl_specialize",
                   "a tuple or an option holds a tensor, or an argument's kind is unknown");
   }
 }
 
 static bool tensor_argument(nkl_ctx *c, const nkl_arg *arg, const char *who, FwArg *out) {
   SimTensor t;
+  nkl_tensor_desc d;
   const char *why;
   out->is_tensor = true;
+  nkl_tensor_desc_init(&d);
   if (arg->kind == NKL_ARG_FRAMEWORK) return map_object(c, arg, who, out);
   if (arg->kind == NKL_ARG_TENSOR ? !arg->u.t : !arg->u.decl)
     return DIAG(&c->diag, framework, "nkl_specialize", who, "it is NULL");
   if (arg->kind == NKL_ARG_TENSOR) {
     t = arg->u.t->t;
-  } else if (!api_tensor_shape(arg->u.decl, &t, &why)) {
-    return DIAG(&c->diag, framework, "nkl_specialize", who, why);
+  } else {
+    if (!API_STRUCT("nkl_specialize", nkl_tensor_desc, &d, arg->u.decl, &c->diag)) return false;
+    if (!api_tensor_shape(&d, &t, &why)) return DIAG(&c->diag, framework, "nkl_specialize", who, why);
   }
   out->dtype = t.dtype;
   out->rank = t.rank;
@@ -166,13 +196,13 @@ static bool tensor_argument(nkl_ctx *c, const nkl_arg *arg, const char *who, FwA
   return true;
 }
 
-static bool argument(nkl_ctx *c, Arena *a, const nkl_arg *arg, size_t i, FwArg *out) {
+static bool argument(Values *v, const nkl_arg *arg, size_t i, FwArg *out) {
   bool tensor = arg->kind == NKL_ARG_TENSOR || arg->kind == NKL_ARG_DECL || arg->kind == NKL_ARG_FRAMEWORK;
   memset(out, 0, sizeof *out);
   out->name = arg->name;
-  if (!tensor) return constant(c, a, arg, &out->value);
-  const char *who = arg->name ? arg->name : arena_printf(a, "#%zu", i);
-  return who ? tensor_argument(c, arg, who, out) : DIAG0(&c->diag, nomem);
+  if (!tensor) return constant(v, arg, &out->value);
+  const char *who = arg->name ? arg->name : arena_printf(v->a, "#%zu", i);
+  return who ? tensor_argument(v->c, arg, who, out) : DIAG0(&v->c->diag, nomem);
 }
 
 /* Whether the target has so many is asked later, when it is known. */
@@ -224,20 +254,21 @@ static bool api_args(nkl_ctx *c, const nkl_request *r, Arena *a, HostCall *out) 
   FwArg *args = arena_newn(a, FwArg, r->nargs);
   KernelOpt *opts = arena_newn(a, KernelOpt, r->nopts);
   if (!args || !opts) return DIAG0(&c->diag, nomem);
+  Values v = {.c = c, .a = a};
   size_t n = 0;
   for (int named = 0; named < 2; named++) /* positional ones first */
     for (size_t i = 0; i < r->nargs; i++)
-      if ((r->args[i].name != NULL) == named && !argument(c, a, &r->args[i], i, &args[n++])) return false;
+      if ((r->args[i].name != NULL) == named && !argument(&v, &r->args[i], i, &args[n++])) return false;
   for (size_t i = 0; i < r->nopts; i++) {
     opts[i].key = r->opts[i].key;
     if (!opts[i].key) return DIAG(&c->diag, api_use, "nkl_specialize", "the key of an option is NULL");
-    if (!constant(c, a, &r->opts[i].value, &opts[i].value)) return false;
+    if (!constant(&v, &r->opts[i].value, &opts[i].value)) return false;
   }
   *out = (HostCall){r->kernel->ref, args, r->nargs, r->grid, NULL, r->ngrid, opts, r->nopts};
   return grid_cores(c, r, a, &out->cores);
 }
 
-void nkl_request_init(nkl_request *r) { *r = (nkl_request){.struct_size = sizeof *r}; }
+void nkl_request_init(nkl_request *r) { API_SET(r, (nkl_request){.struct_size = sizeof *r}); }
 
 nkl_status nkl_specialize(nkl_ctx *c, const nkl_request *request, nkl_program **out) {
   nkl_request r;
@@ -245,10 +276,9 @@ nkl_status nkl_specialize(nkl_ctx *c, const nkl_request *request, nkl_program **
   Arena a;
   const Artifact *artifact = NULL;
   nkl_request_init(&r);
-  *out = NULL;
-  if (api_enter(c, "nkl_specialize")) return c->error.status;
-  if (!request || !API_STRUCT(&r, request))
-    return API_FAIL(c, api_use, "nkl_specialize", "the request was not initialised with nkl_request_init");
+  API_SET(out, NULL);
+  API_ENTER(c, request, out);
+  if (!API_STRUCT(__func__, nkl_request, &r, request, &c->diag)) return api_fail(c);
   if (!r.kernel || r.kernel->ctx != c)
     return API_FAIL(c, api_use, "nkl_specialize", "the kernel is not one of this context");
   arena_init(&a, c->alloc);

@@ -14,10 +14,10 @@ struct nkl_profile {
 _Static_assert((int)NKL_BY_LINE == (int)SIM_BY_LINE && (int)NKL_BY_CORE == (int)SIM_BY_CORE, "sums are one list");
 
 double nkl_percentile(const double *ascending, size_t n, double percent) {
-  return clock_percentile(ascending, n, percent);
+  return ascending && n && percent >= 0 && percent <= 100 ? clock_percentile(ascending, n, percent) : 0;
 }
 
-void nkl_profile_options_init(nkl_profile_options *o) { *o = (nkl_profile_options){.struct_size = sizeof *o}; }
+void nkl_profile_options_init(nkl_profile_options *o) { API_SET(o, (nkl_profile_options){.struct_size = sizeof *o}); }
 
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
 
@@ -38,9 +38,9 @@ static bool open_runs(Runs *r, const Artifact *a, const nkl_sim *s, const char *
   Alloc alloc = a->arena.alloc;
   *r = (Runs){.done = 0};
   nkl_sim_init(&r->sim);
-  if (!API_STRUCT(&r->sim, s)) return DIAG(d, api_use, who, "the struct was not initialised with nkl_sim_init");
+  if (!API_STRUCT(who, nkl_sim, &r->sim, s, d)) return false;
   if (r->sim.in_place) return DIAG(d, api_use, who, "a measured run leaves its inputs alone, so not in_place");
-  if (!api_check_ranks(&r->sim, d) || !api_operands(a, &r->sim, &r->operands, d)) return false;
+  if (!api_check_ranks(&r->sim, d) || !api_operands(a, &r->sim, who, &r->operands, d)) return false;
   r->noutputs = a->noutputs * (size_t)(r->sim.ranks ? r->sim.ranks : 1);
   r->run = (ApiRun){a, r->operands, r->sim.inputs, &r->sim, NULL};
   r->outputs = alloc_new(&alloc, bytes_of_outputs(r));
@@ -73,6 +73,7 @@ static nkl_status end(bool ok, Diag *d, nkl_error_buf *err) {
 
 nkl_status nkl_bench(const nkl_program *p, const nkl_sim *s, int64_t warmup, int64_t iters, double *us,
                      nkl_error_buf *err) {
+  API_CHECK(err, p, us);
   const Artifact *a = api_artifact(p);
   Diag d;
   Runs r;
@@ -128,19 +129,17 @@ static bool profile_new(const Artifact *a, nkl_profile **out, Diag *d) {
 
 nkl_status nkl_profile_run(const nkl_program *p, const nkl_sim *s, const nkl_profile_options *o, nkl_profile **out,
                            nkl_error_buf *err) {
-  const Artifact *a = api_artifact(p);
   nkl_profile_options options;
   Diag d;
-  *out = NULL;
+  API_SET(out, NULL);
+  API_CHECK(err, p, out);
+  const Artifact *a = api_artifact(p);
   diag_init(&d, a->arena.alloc);
   nkl_profile_options_init(&options);
-  bool ok = API_STRUCT(&options, o) && options.warmup >= 0 && options.max_events >= 0;
-  if (!ok) {
-    DIAG(&d, api_use, "nkl_profile_run",
-         "the options are initialised with nkl_profile_options_init, and warmup and max_events are at least 0");
-    return end(false, &d, err);
-  }
-  ok = profile_new(a, out, &d) && profile_run(*out, s, &options, &d);
+  bool ok = API_STRUCT(__func__, nkl_profile_options, &options, o, &d);
+  if (ok && (options.warmup < 0 || options.max_events < 0))
+    ok = DIAG(&d, api_use, __func__, "warmup and max_events must be at least 0");
+  ok = ok && profile_new(a, out, &d) && profile_run(*out, s, &options, &d);
   if (!ok) {
     nkl_profile_release(*out);
     *out = NULL;
@@ -158,14 +157,15 @@ void nkl_profile_release(nkl_profile *f) {
   artifact_release(a);
 }
 
-double nkl_profile_us(const nkl_profile *f) { return (double)f->sim.ns / 1e3; }
+double nkl_profile_us(const nkl_profile *f) { return f ? (double)f->sim.ns / 1e3 : 0; }
 
 static bool is_sum(nkl_profile_by by) { return (int)by >= 0 && by <= NKL_BY_CORE; }
 
-size_t nkl_profile_row_count(const nkl_profile *f, nkl_profile_by by) { return is_sum(by) ? f->n[by] : 0; }
+size_t nkl_profile_row_count(const nkl_profile *f, nkl_profile_by by) { return f && is_sum(by) ? f->n[by] : 0; }
 
 nkl_status nkl_profile_row_at(const nkl_profile *f, nkl_profile_by by, size_t i, nkl_profile_row *out) {
-  *out = (nkl_profile_row){.op = "", .engine = "", .file = ""};
+  API_SET(out, (nkl_profile_row){.op = "", .engine = "", .file = ""});
+  API_CHECK(NULL, f, out);
   if (i >= nkl_profile_row_count(f, by)) return NKL_ERR_ARG;
   const SimProfileRow *r = &f->rows[by][i];
   *out = (nkl_profile_row){.op = f->names[by][i],
@@ -183,7 +183,8 @@ nkl_status nkl_profile_row_at(const nkl_profile *f, nkl_profile_by by, size_t i,
 nkl_status nkl_profile_render(const nkl_profile *f, nkl_profile_format format, nkl_buf *out, nkl_error_buf *err) {
   Text t;
   Diag d;
-  *out = (nkl_buf)NKL_BUF_INIT;
+  API_SET(out, (nkl_buf)NKL_BUF_INIT);
+  API_CHECK(err, f, out);
   text_init(&t, f->arena.alloc);
   diag_init(&d, f->arena.alloc);
   bool known = (int)format >= 0 && format <= NKL_PROFILE_TRACE;

@@ -2,7 +2,7 @@
 #include "api.h"
 #include "json.h"
 
-void nkl_plan_options_init(nkl_plan_options *o) { *o = (nkl_plan_options){.struct_size = sizeof *o}; }
+void nkl_plan_options_init(nkl_plan_options *o) { API_SET(o, (nkl_plan_options){.struct_size = sizeof *o}); }
 
 /* The rest of a line that begins with word and a space, or NULL; *next: the line after it. */
 static const char *rest_of(const char *line, const char *word, size_t *n, const char **next) {
@@ -57,16 +57,16 @@ static bool render(const Artifact *a, const FwBaremetal *b, int json, Text *out)
 
 nkl_status nkl_program_plan(const nkl_program *p, const nkl_plan_options *o, int json, nkl_buf *out,
                             nkl_error_buf *err) {
-  const Artifact *a = api_artifact(p);
   nkl_plan_options options;
   Text t;
   Diag d;
-  *out = (nkl_buf)NKL_BUF_INIT;
+  API_SET(out, (nkl_buf)NKL_BUF_INIT);
+  API_CHECK(err, p, out);
+  const Artifact *a = api_artifact(p);
   nkl_plan_options_init(&options);
   text_init(&t, a->arena.alloc);
   diag_init(&d, a->arena.alloc);
-  bool ok = API_STRUCT(&options, o) ||
-            DIAG(&d, api_use, "nkl_program_plan", "the struct was not initialised with nkl_plan_options_init");
+  bool ok = API_STRUCT(__func__, nkl_plan_options, &options, o, &d);
   FwBaremetal b = {options.dir, options.neff, options.trace, options.compile_options};
   if (ok && (!render(a, &b, json, &t) || !api_take(&t, out))) ok = DIAG0(&d, nomem);
   nkl_status s = ok ? NKL_OK : api_fail_buf(err, &d);

@@ -1,12 +1,15 @@
 /* program.c -- room api: artifacts as programs: decoding, fields, texts. */
 #include "api.h"
 
-nkl_status nkl_program_decode(const char *config, size_t len, nkl_program **out, nkl_error_buf *err) {
+nkl_status nkl_program_decode(const char *backend_config, size_t len, nkl_program **out, nkl_error_buf *err) {
   Diag d;
+  API_SET(out, NULL);
+  API_TEXT(backend_config, len);
+  API_CHECK(err, backend_config, out);
   diag_init(&d, alloc_std);
   FpEnv env;
   fp_enter(&env);
-  const Artifact *a = config_decode(alloc_std, config, len, &d);
+  const Artifact *a = config_decode(alloc_std, backend_config, len, &d);
   fp_leave(&env);
   *out = api_program(a);
   nkl_status s = a ? NKL_OK : api_fail_buf(err, &d);
@@ -14,7 +17,7 @@ nkl_status nkl_program_decode(const char *config, size_t len, nkl_program **out,
   return s;
 }
 
-nkl_program *nkl_program_retain(nkl_program *p) { return api_program(artifact_retain(api_artifact(p))); }
+nkl_program *nkl_program_retain(nkl_program *p) { return p ? api_program(artifact_retain(api_artifact(p))) : NULL; }
 
 void nkl_program_release(nkl_program *p) { artifact_release(api_artifact(p)); }
 
@@ -46,10 +49,11 @@ static bool render(const Artifact *a, nkl_format f, Text *out, Diag *d) {
 }
 
 nkl_status nkl_program_render(const nkl_program *p, nkl_format f, nkl_buf *out, nkl_error_buf *err) {
-  const Artifact *a = api_artifact(p);
   Text t;
   Diag d;
-  *out = (nkl_buf)NKL_BUF_INIT;
+  API_SET(out, (nkl_buf)NKL_BUF_INIT);
+  API_CHECK(err, p, out);
+  const Artifact *a = api_artifact(p);
   text_init(&t, a->arena.alloc);
   diag_init(&d, a->arena.alloc);
   FpEnv env;
@@ -65,32 +69,34 @@ nkl_status nkl_program_render(const nkl_program *p, nkl_format f, nkl_buf *out, 
 
 /* ---- fields -------------------------------------------------------------------------------------------------- */
 
-const char *nkl_program_name(const nkl_program *p) { return api_artifact(p)->func_name; }
-const char *nkl_program_call_target(const nkl_program *p) { return api_artifact(p)->call_target; }
-const char *nkl_program_target(const nkl_program *p) { return target_name(api_artifact(p)->module->target); }
-int nkl_program_target_is_fallback(const nkl_program *p) { return api_artifact(p)->module->target_is_fallback; }
-const char *nkl_program_cache_key(const nkl_program *p) { return api_artifact(p)->cache_key; }
-int64_t nkl_program_mac_count(const nkl_program *p) { return api_artifact(p)->matmul_mac_count; }
-int nkl_program_has_collectives(const nkl_program *p) { return api_artifact(p)->has_collectives; }
-int nkl_program_result_is_sequence(const nkl_program *p) { return api_artifact(p)->result_is_sequence; }
+const char *nkl_program_name(const nkl_program *p) { return p ? api_artifact(p)->func_name : ""; }
+const char *nkl_program_call_target(const nkl_program *p) { return p ? api_artifact(p)->call_target : ""; }
+const char *nkl_program_target(const nkl_program *p) { return p ? target_name(api_artifact(p)->module->target) : ""; }
+int nkl_program_target_is_fallback(const nkl_program *p) { return p ? api_artifact(p)->module->target_is_fallback : 0; }
+const char *nkl_program_cache_key(const nkl_program *p) { return p ? api_artifact(p)->cache_key : ""; }
+int64_t nkl_program_mac_count(const nkl_program *p) { return p ? api_artifact(p)->matmul_mac_count : 0; }
+int nkl_program_has_collectives(const nkl_program *p) { return p ? api_artifact(p)->has_collectives : 0; }
+int nkl_program_result_is_sequence(const nkl_program *p) { return p ? api_artifact(p)->result_is_sequence : 0; }
 
 size_t nkl_program_grid(const nkl_program *p, int64_t grid[NKL_MAX_RANK]) {
+  if (!p) return 0;
   const IrModule *m = api_artifact(p)->module;
-  for (int i = 0; i < m->ngrid; i++) grid[i] = m->grid[i];
+  for (int i = 0; grid && i < m->ngrid; i++) grid[i] = m->grid[i];
   return (size_t)m->ngrid;
 }
 
 size_t nkl_program_cores(const nkl_program *p, nkl_cores cores[NKL_MAX_RANK]) {
+  if (!p) return 0;
   const IrModule *m = api_artifact(p)->module;
-  for (int i = 0; i < m->ngrid; i++) {
+  for (int i = 0; cores && i < m->ngrid; i++) {
     bool spread = m->cores[i].count > 1;
     cores[i] = (nkl_cores){spread ? m->cores[i].count : 1, spread ? m->cores[i].block : 1};
   }
   return (size_t)m->ngrid;
 }
 
-size_t nkl_program_input_count(const nkl_program *p) { return api_artifact(p)->ninputs; }
-size_t nkl_program_output_count(const nkl_program *p) { return api_artifact(p)->noutputs; }
+size_t nkl_program_input_count(const nkl_program *p) { return p ? api_artifact(p)->ninputs : 0; }
+size_t nkl_program_output_count(const nkl_program *p) { return p ? api_artifact(p)->noutputs : 0; }
 
 static nkl_status describe(const char *name, const IrBuf *b, nkl_io *out) {
   *out = (nkl_io){.name = name, .dtype = (nkl_dtype)b->dtype, .rank = b->rank};
@@ -99,35 +105,40 @@ static nkl_status describe(const char *name, const IrBuf *b, nkl_io *out) {
 }
 
 nkl_status nkl_program_input(const nkl_program *p, size_t i, nkl_io *out) {
+  API_SET(out, (nkl_io){.rank = 0});
+  API_CHECK(NULL, p, out);
   const Artifact *a = api_artifact(p);
-  *out = (nkl_io){.rank = 0};
   if (i >= a->ninputs) return NKL_ERR_ARG;
   return describe(a->input_names[i], artifact_input(a, (uint32_t)i), out);
 }
 
 nkl_status nkl_program_output(const nkl_program *p, size_t i, nkl_io *out) {
+  API_SET(out, (nkl_io){.rank = 0});
+  API_CHECK(NULL, p, out);
   const Artifact *a = api_artifact(p);
-  *out = (nkl_io){.rank = 0};
   if (i >= a->noutputs) return NKL_ERR_ARG;
   return describe(a->output_names[i], artifact_output(a, (uint32_t)i), out);
 }
 
-size_t nkl_program_constant_count(const nkl_program *p) { return api_artifact(p)->ntensors; }
+size_t nkl_program_constant_count(const nkl_program *p) { return p ? api_artifact(p)->ntensors : 0; }
 
 nkl_status nkl_program_constant(const nkl_program *p, size_t i, nkl_io *out, const void **data) {
+  API_SET(out, (nkl_io){.rank = 0});
+  API_SET(data, NULL);
+  API_CHECK(NULL, p, out, data);
   const Artifact *a = api_artifact(p);
-  *out = (nkl_io){.rank = 0};
-  *data = NULL;
   if (i >= a->ntensors) return NKL_ERR_ARG;
   *data = a->tensors[i].buf->data;
   return describe(a->tensors[i].name, a->tensors[i].buf, out);
 }
 
-size_t nkl_program_alias_count(const nkl_program *p) { return api_artifact(p)->module->naliases; }
+size_t nkl_program_alias_count(const nkl_program *p) { return p ? api_artifact(p)->module->naliases : 0; }
 
 nkl_status nkl_program_alias(const nkl_program *p, size_t i, int32_t *operand, int32_t *output) {
+  API_SET(operand, -1);
+  API_SET(output, -1);
+  API_CHECK(NULL, p, operand, output);
   const IrModule *m = api_artifact(p)->module;
-  *operand = *output = -1;
   if (i >= m->naliases) return NKL_ERR_ARG;
   *operand = m->aliases[i].operand;
   *output = m->aliases[i].output;
@@ -135,6 +146,7 @@ nkl_status nkl_program_alias(const nkl_program *p, size_t i, int32_t *operand, i
 }
 
 size_t nkl_program_node_count(const nkl_program *p) {
+  if (!p) return 0;
   const IrModule *m = api_artifact(p)->module;
   size_t n = 0;
   for (uint32_t f = 0; f < m->nfunc; f++) n += m->func[f]->nnodes;
@@ -151,9 +163,10 @@ static const IrNode *node_at(const nkl_program *p, size_t i) {
 }
 
 nkl_status nkl_program_node(const nkl_program *p, size_t i, nkl_node *out) {
+  API_SET(out, (nkl_node){.depth = 0});
+  API_CHECK(NULL, p, out);
   const IrModule *m = api_artifact(p)->module;
   const IrNode *n = node_at(p, i);
-  *out = (nkl_node){.depth = 0};
   if (!n) return NKL_ERR_ARG;
   *out = (nkl_node){.class_name = n->library ? "InternalMaterializedNkiKernel" : "ExternalNativeNkiKernel",
                     .func_name = n->func_name,
@@ -168,8 +181,10 @@ nkl_status nkl_program_node(const nkl_program *p, size_t i, nkl_node *out) {
 }
 
 nkl_status nkl_program_node_operand(const nkl_program *p, size_t i, size_t k, const char **param, const char **tensor) {
+  API_SET(param, NULL);
+  API_SET(tensor, NULL);
+  API_CHECK(NULL, p, param, tensor);
   const IrNode *n = node_at(p, i);
-  *param = *tensor = NULL;
   if (!n || k >= n->noperands) return NKL_ERR_ARG;
   *param = n->operands[k].param;
   *tensor = n->operands[k].tensor;
@@ -177,8 +192,9 @@ nkl_status nkl_program_node_operand(const nkl_program *p, size_t i, size_t k, co
 }
 
 nkl_status nkl_program_node_result(const nkl_program *p, size_t i, size_t k, const char **tensor) {
+  API_SET(tensor, NULL);
+  API_CHECK(NULL, p, tensor);
   const IrNode *n = node_at(p, i);
-  *tensor = NULL;
   if (!n || k >= n->nresults) return NKL_ERR_ARG;
   *tensor = n->results[k];
   return NKL_OK;

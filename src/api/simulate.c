@@ -1,7 +1,7 @@
 /* simulate.c -- room api: running programs on tensors of the host. */
 #include "api.h"
 
-void nkl_sim_init(nkl_sim *s) { *s = (nkl_sim){.struct_size = sizeof *s}; }
+void nkl_sim_init(nkl_sim *s) { API_SET(s, (nkl_sim){.struct_size = sizeof *s}); }
 
 static SimTensor shape_of(const IrBuf *b) {
   SimTensor t = {.dtype = b->dtype, .rank = b->rank};
@@ -148,10 +148,11 @@ static size_t bytes_of_operands(const Artifact *a, const nkl_sim *s) {
   return ranks_of(s) * a->ninputs * sizeof(SimTensor) + 1;
 }
 
-bool api_operands(const Artifact *a, const nkl_sim *s, SimTensor **out, Diag *d) {
+bool api_operands(const Artifact *a, const nkl_sim *s, const char *who, SimTensor **out, Diag *d) {
   size_t n = ranks_of(s) * a->ninputs;
   *out = NULL;
   if (s->ninputs != n) return DIAG(d, input_count, a->func_name, n, s->ninputs);
+  if (!api_list(who, "inputs", s->inputs, n, d)) return false;
   Alloc alloc = a->arena.alloc;
   *out = alloc_new(&alloc, bytes_of_operands(a, s));
   if (!*out) return DIAG0(d, nomem);
@@ -166,7 +167,7 @@ void api_operands_free(const Artifact *a, const nkl_sim *s, SimTensor *operands)
 
 static bool run_inputs(const Artifact *a, const nkl_sim *s, nkl_tensor **outputs, Diag *d) {
   SimTensor *operands;
-  if (!api_operands(a, s, &operands, d)) return false;
+  if (!api_operands(a, s, "nkl_simulate", &operands, d)) return false;
   ApiRun run = {a, operands, s->inputs, s, NULL};
   bool ok = api_run(&run, outputs, d);
   api_operands_free(a, s, operands);
@@ -174,13 +175,13 @@ static bool run_inputs(const Artifact *a, const nkl_sim *s, nkl_tensor **outputs
 }
 
 nkl_status nkl_simulate(const nkl_program *p, const nkl_sim *sim, nkl_tensor **outputs, nkl_error_buf *err) {
+  API_CHECK(err, p, outputs);
   const Artifact *a = api_artifact(p);
   nkl_sim s;
   Diag d;
   nkl_sim_init(&s);
   diag_init(&d, a->arena.alloc);
-  bool ok =
-      API_STRUCT(&s, sim) || DIAG(&d, api_use, "nkl_simulate", "the struct was not initialised with nkl_sim_init");
+  bool ok = API_STRUCT(__func__, nkl_sim, &s, sim, &d);
   ok = ok && run_inputs(a, &s, outputs, &d);
   for (size_t k = 0; !ok && k < ranks_of(&s) * a->noutputs && ranks_of(&s) <= SIM_MAX_RANKS; k++) outputs[k] = NULL;
   nkl_status status = ok ? NKL_OK : api_fail_buf(err, &d);

@@ -138,8 +138,8 @@ static void summary_json(const SimTensor *t, const char *name, Text *out) {
 
 nkl_status nkl_tensor_summary(nkl_ctx *c, const nkl_tensor *t, const char *name, int json, nkl_buf *out) {
   Text line;
-  api_begin(c);
-  *out = (nkl_buf)NKL_BUF_INIT;
+  API_SET(out, (nkl_buf)NKL_BUF_INIT);
+  API_BEGIN(c, t, name, out);
   text_init(&line, c->alloc);
   (json ? summary_json : summary_line)(&t->t, name, &line);
   return api_take(&line, out) ? NKL_OK : API_NOMEM(c);
@@ -182,7 +182,7 @@ static void position_text(const SimTensor *t, int64_t i, Text *out) {
   text_putc(out, ']');
 }
 
-static void report(const SimTensor *t, const Differences *r, Text *out) {
+static void tell(const SimTensor *t, const Differences *r, Text *out) {
   text_printf(out, "%lld of %lld elements differ", (long long)r->mismatches, (long long)numbers(t));
   text_printf(out, "; largest absolute difference %.6g, relative %.6g", r->absolute, r->relative);
   if (!r->mismatches) return;
@@ -209,13 +209,13 @@ static bool alike(nkl_ctx *c, const SimTensor *a, const SimTensor *b) {
 }
 
 nkl_status nkl_tensor_compare(nkl_ctx *c, const nkl_tensor *actual, const nkl_tensor *desired, double rtol, double atol,
-                              int64_t *mismatches, nkl_buf *out) {
+                              int64_t *mismatches, nkl_buf *report) {
   Differences r = {0};
   double a[BLOCK], b[BLOCK], tolerance[2] = {rtol, atol};
   Text line;
-  api_begin(c);
-  *out = (nkl_buf)NKL_BUF_INIT;
-  *mismatches = 0;
+  API_SET(report, (nkl_buf)NKL_BUF_INIT);
+  API_SET(mismatches, 0);
+  API_BEGIN(c, actual, desired, mismatches, report);
   if (!(rtol >= 0 && atol >= 0))
     return API_FAIL(c, api_use, "nkl_tensor_compare", "a tolerance is negative or not a number");
   if (!alike(c, &actual->t, &desired->t)) return api_fail(c);
@@ -228,6 +228,6 @@ nkl_status nkl_tensor_compare(nkl_ctx *c, const nkl_tensor *actual, const nkl_te
   }
   *mismatches = r.mismatches;
   text_init(&line, c->alloc);
-  report(&actual->t, &r, &line);
-  return api_take(&line, out) ? NKL_OK : API_NOMEM(c);
+  tell(&actual->t, &r, &line);
+  return api_take(&line, report) ? NKL_OK : API_NOMEM(c);
 }

@@ -2,7 +2,7 @@
 #include "api.h"
 #include "file.h"
 
-void nkl_tensor_desc_init(nkl_tensor_desc *d) { *d = (nkl_tensor_desc){.struct_size = sizeof *d}; }
+void nkl_tensor_desc_init(nkl_tensor_desc *d) { API_SET(d, (nkl_tensor_desc){.struct_size = sizeof *d}); }
 
 bool api_tensor_shape(const nkl_tensor_desc *d, SimTensor *out, const char **why) {
   *out = (SimTensor){.rank = d->rank};
@@ -36,7 +36,7 @@ nkl_tensor *api_tensor(Alloc alloc, SimTensor *t) {
 }
 
 nkl_tensor *nkl_tensor_retain(nkl_tensor *t) {
-  atomic_fetch_add(&t->count, 1);
+  if (t) atomic_fetch_add(&t->count, 1);
   return t;
 }
 
@@ -61,6 +61,7 @@ static void contiguous(const SimTensor *t, int64_t strides[NKL_MAX_RANK]) {
 
 void nkl_tensor_describe(const nkl_tensor *t, nkl_tensor_desc *out) {
   nkl_tensor_desc_init(out);
+  if (!t || !out) return;
   out->dtype = (nkl_dtype)t->t.dtype;
   out->rank = t->t.rank;
   memcpy(out->shape, t->t.shape, sizeof out->shape);
@@ -80,6 +81,29 @@ static bool is_contiguous(const nkl_tensor_desc *d, const SimTensor *t) {
   for (int i = 0; i < t->rank && !none; i++)
     if (t->shape[i] > 1 && d->byte_strides[i] != want[i]) return false;
   return true;
+}
+
+/* The bytes between the first and the last that its strides reach; false: they cannot be counted, or are more than n.
+ */
+static bool reaches(const nkl_tensor_desc *d, const SimTensor *t, size_t n) {
+  int64_t all = dtype_bytes(t->dtype), step;
+  for (int i = 0; i < t->rank; i++) {
+    if (__builtin_mul_overflow(d->byte_strides[i], t->shape[i] - 1, &step) || step == INT64_MIN) return false;
+    if (__builtin_mul_overflow(d->byte_strides[i], t->shape[i], &(int64_t){0})) return false; /* gather's way back */
+    if (__builtin_add_overflow(all, step < 0 ? -step : step, &all)) return false;
+  }
+  return (uint64_t)all <= n;
+}
+
+bool api_tensor_lent(const nkl_tensor_desc *d, const SimTensor *t, const char **why) {
+  *why = "data is NULL";
+  if (!d->data) return false;
+  *why = "the data is not C-contiguous; nkl_tensor_new copies such data";
+  if (!is_contiguous(d, t)) return false;
+  *why = "nbytes is less than shape and dtype need";
+  if (d->nbytes < (size_t)tensor_bytes(t)) return false;
+  *why = "the data is not aligned to the size of its elements; nkl_tensor_new copies such data";
+  return (uintptr_t)d->data % (uintptr_t)dtype_bytes(t->dtype) == 0;
 }
 
 static void gather(const nkl_tensor_desc *d, SimTensor *t) {
@@ -105,20 +129,24 @@ typedef struct Checked {
 } Checked;
 
 static bool check(nkl_ctx *c, const char *func, const nkl_tensor_desc *desc, Checked *out) {
-  const char *why = "the description was not initialised with nkl_tensor_desc_init";
+  const char *why;
   nkl_tensor_desc_init(&out->desc);
-  if (!desc || !API_STRUCT(&out->desc, desc)) return DIAG(&c->diag, api_use, func, why);
+  if (!API_STRUCT(func, nkl_tensor_desc, &out->desc, desc, &c->diag)) return false;
   if (!api_tensor_shape(&out->desc, &out->t, &why)) return DIAG(&c->diag, api_use, func, why);
   out->contiguous = is_contiguous(&out->desc, &out->t);
-  if (out->desc.data && out->contiguous && out->desc.nbytes < (size_t)tensor_bytes(&out->t))
-    return DIAG(&c->diag, api_use, func, "nbytes is less than shape and dtype need");
-  return true;
+  if (!out->desc.data) return true;
+  if (out->contiguous ? out->desc.nbytes >= (size_t)tensor_bytes(&out->t)
+                      : reaches(&out->desc, &out->t, out->desc.nbytes))
+    return true;
+  return DIAG(&c->diag, api_use, func,
+              out->contiguous ? "nbytes is less than shape and dtype need"
+                              : "nbytes is less than the strides reach, from the first byte to the last");
 }
 
 nkl_status nkl_tensor_new(nkl_ctx *c, const nkl_tensor_desc *desc, nkl_tensor **out) {
   Checked d;
-  *out = NULL;
-  api_begin(c);
+  API_SET(out, NULL);
+  API_BEGIN(c, desc, out);
   if (!check(c, "nkl_tensor_new", desc, &d)) return api_fail(c);
   size_t n = (size_t)tensor_bytes(&d.t);
   d.t.data = alloc_new(&c->alloc, n + 1);
@@ -137,12 +165,11 @@ nkl_status nkl_tensor_new(nkl_ctx *c, const nkl_tensor_desc *desc, nkl_tensor **
 nkl_status nkl_tensor_wrap(nkl_ctx *c, const nkl_tensor_desc *desc, void (*release)(void *ud, void *data), void *ud,
                            nkl_tensor **out) {
   Checked d;
-  *out = NULL;
-  api_begin(c);
+  const char *why;
+  API_SET(out, NULL);
+  API_BEGIN(c, desc, out);
   if (!check(c, "nkl_tensor_wrap", desc, &d)) return api_fail(c);
-  if (!d.desc.data) return API_FAIL(c, api_use, "nkl_tensor_wrap", "data is NULL");
-  if (!d.contiguous)
-    return API_FAIL(c, api_use, "nkl_tensor_wrap", "the data is not C-contiguous; nkl_tensor_new copies such data");
+  if (!api_tensor_lent(&d.desc, &d.t, &why)) return API_FAIL(c, api_use, "nkl_tensor_wrap", why);
   d.t.data = NULL;
   nkl_tensor *t = api_tensor(c->alloc, &d.t);
   if (!t) return API_NOMEM(c);
@@ -159,8 +186,8 @@ nkl_status nkl_tensor_wrap(nkl_ctx *c, const nkl_tensor_desc *desc, void (*relea
 nkl_status nkl_tensor_load(nkl_ctx *c, const char *path, const char *member, nkl_dtype dtype, nkl_tensor **out) {
   TensorAsk ask = {.path = path, .member = member, .dtype = (DType)dtype};
   SimTensor t;
-  *out = NULL;
-  api_begin(c);
+  API_SET(out, NULL);
+  API_BEGIN(c, path, out);
   if (dtype != NKL_INVALID && !api_dtype(dtype)) return API_FAIL(c, api_use, "nkl_tensor_load", "dtype is not one");
   if (!tensorfile_read(c->alloc, &ask, &t, &c->diag)) return api_fail(c);
   *out = api_tensor(c->alloc, &t);
@@ -168,15 +195,15 @@ nkl_status nkl_tensor_load(nkl_ctx *c, const char *path, const char *member, nkl
 }
 
 nkl_status nkl_tensor_load_word(nkl_ctx *c, const char *word, nkl_dtype raw, nkl_tensor **out) {
-  HostWord w = {word, strlen(word), "file"};
   HostValue v;
   SimTensor t;
   Arena a;
-  *out = NULL;
-  if (api_enter(c, "nkl_tensor_load_word")) return c->error.status;
+  API_SET(out, NULL);
+  API_ENTER(c, word, out);
   if (raw < NKL_INVALID || (int)raw >= DT_count)
     return API_FAIL(c, api_use, "nkl_tensor_load_word", "raw is not a dtype");
   arena_init(&a, c->alloc);
+  HostWord w = {word, strlen(word), "file"};
   bool ok = host_value(c->host, &w, &a, &v, &c->diag);
   if (ok ? v.kind != HV_FILE : c->diag.id == ERR_value) {
     diag_clear(&c->diag);
@@ -193,13 +220,16 @@ nkl_status nkl_tensor_load_word(nkl_ctx *c, const char *word, nkl_dtype raw, nkl
 }
 
 nkl_status nkl_file_check(nkl_ctx *c, const char *path, int tensor) {
-  api_begin(c);
+  API_BEGIN(c, path);
   bool ok = !tensor || strcmp(path, "-") == 0 || tensorfile_kind(path) != TF_unknown || DIAG(&c->diag, file_kind, path);
   return ok && file_writable(path, &c->diag) ? NKL_OK : api_fail(c);
 }
 
 /* The bytes of one file, in bytes. */
 static bool render(nkl_ctx *c, const nkl_file *f, Arena *a, Text *bytes) {
+  static const char func[] = "nkl_tensor_save";
+  if (!f->path) return DIAG(&c->diag, api_use, func, "the path of a file is NULL");
+  if (!api_list(func, "tensors", f->tensors, f->count, &c->diag)) return false;
   TensorNamed *list = arena_newn(a, TensorNamed, f->count);
   if (!list) return DIAG0(&c->diag, nomem);
   for (size_t i = 0; i < f->count; i++) list[i] = (TensorNamed){f->names ? f->names[i] : NULL, &f->tensors[i]->t};
@@ -208,7 +238,8 @@ static bool render(nkl_ctx *c, const nkl_file *f, Arena *a, Text *bytes) {
 
 nkl_status nkl_tensor_save(nkl_ctx *c, const nkl_file *files, size_t n) {
   Arena a;
-  api_begin(c);
+  API_BEGIN(c);
+  if (n && !files) return API_FAIL(c, api_use, __func__, "files is NULL and n is not 0");
   arena_init(&a, c->alloc);
   Text *bytes = arena_newn(&a, Text, n);
   FileOut *list = arena_newn(&a, FileOut, n);

@@ -15,6 +15,8 @@ typedef enum ConstKind {
   CONST_FUNCTION,
   CONST_TUPLE
 } ConstKind;
+/* Tuples inside tuples. Each is two levels of a config's JSON, whose reader stops at 64. */
+enum { CONST_MOST_DEEP = 30 };
 typedef struct ConstValue ConstValue;
 struct ConstValue {
   const char *name; /* parameter; NULL inside a tuple */

@@ -100,8 +100,6 @@ static bool is_item(lua_State *L, const LangCtx *c, int i) {
   return true;
 }
 
-enum { MOST_DEEP = 64 };
-
 /* nki.tuple(list): a list inside becomes a tuple too. Upvalues: context, how deep this one is. */
 static int l_tuple(lua_State *L) {
   LangCtx *c = lang_upctx(L);
@@ -113,7 +111,7 @@ static int l_tuple(lua_State *L) {
   if (!lua_istable(L, 1)) LANG_FAIL(L, tuple_item, 0, lang_describe(L, 1, got, sizeof got));
   lua_Unsigned n = lua_rawlen(L, 1);
   if (n > 200) LANG_FAIL(L, tuple_item, 201, "one too many: at most 200 items");
-  if (depth > MOST_DEEP) LANG_FAIL(L, tuple_item, 1, "a list more than 64 lists deep");
+  if (depth >= CONST_MOST_DEEP) LANG_FAIL(L, tuple_item, 1, "a list more than 30 lists deep");
   luaL_checkstack(L, (int)n + 8, "tuple");
   for (lua_Unsigned i = 1; i <= n; i++) {
     lua_rawgeti(L, 1, (lua_Integer)i);
