@@ -225,7 +225,9 @@ nkl_status nkl_file_write(nkl_ctx *c, const char *path, const char *data, size_t
 }
 
 nkl_status nkl_files_write(nkl_ctx *c, const char *const *paths, size_t npaths, const char *data, size_t n) {
-  api_begin(c);
+  API_TEXT(data, n);
+  API_BEGIN(c, data);
+  if (!API_LIST(__func__, paths, npaths, &c->diag)) return api_fail(c);
   FileOut *files = alloc_new(&c->alloc, npaths * sizeof *files + 1);
   if (!files) return API_NOMEM(c);
   for (size_t i = 0; i < npaths; i++) files[i] = (FileOut){paths[i], data, n};
