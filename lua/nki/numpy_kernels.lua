@@ -58,6 +58,17 @@ local function keeping_steps(c, kernel)
   })
 end
 
+-- The class of the measured kernel: one that was legacy stays so, as its body is traced by other rules.
+local function class_for(c, kernel)
+  local legacy = c.mode == "simulation" and steps.class_of(kernel).mode == "legacy"
+  if not legacy and not steps.overrides(kernel) then
+    return c
+  end
+  local class = keeping_steps(c, kernel)
+  class.mode = legacy and "legacy" or nil
+  return class
+end
+
 -- A kernel of a class from a function, or from a kernel that there is, whose steps it keeps; fields become its own.
 -- who: what was called.
 local function make(who, c, kernel, fields, options)
@@ -69,7 +80,7 @@ local function make(who, c, kernel, fields, options)
     for name, value in pairs(options) do
       given[name] = value
     end
-    k = steps.new(steps.overrides(kernel) and keeping_steps(c, kernel) or c, kernel.func, given, who)
+    k = steps.new(class_for(c, kernel), kernel.func, given, who)
   else
     kind_error(who, "kernel", "a kernel or a Lua function", kernel)
   end
@@ -174,6 +185,16 @@ constructor(BenchmarkKernel, "nki.benchmark", function(self, kernel, options)
   return make("nki.benchmark", self, kernel, own, rest)
 end)
 
+-- of_jit(class, fn, options): what nki.jit makes with this mode.
+local function of_jit(c, fields)
+  function c.of_jit(self, fn, options)
+    return make("nki.jit", self, fn, fields(), options)
+  end
+end
+of_jit(BenchmarkKernel, function()
+  return {warmup = 10, iters = 100}
+end)
+
 -- Runs the kernel on copies of the arrays and leaves the times in benchmark_result. There is no other result.
 method(BenchmarkKernel, "call", nil, function(self, ...)
   local artifact, list = operands(self, "nki.benchmark", ...)
@@ -264,6 +285,10 @@ constructor(BaremetalKernel, "nki.baremetal", function(self, kernel, options)
       own.artifacts_dir))
   end
   return make("nki.baremetal", self, kernel, {dry_run = own.dry_run, device_options = own}, rest)
+end)
+
+of_jit(BaremetalKernel, function()
+  return {dry_run = false, device_options = {}}
 end)
 
 -- What a run on a device would execute and write: {text =, command =, files = {...}, missing = text or nil}.

@@ -189,6 +189,14 @@ describe("a class that is damaged", function()
       assert.is_false(ok, step)
       assert.equal("err_yield_in_kernel", type(e) == "table" and e.id or e, step)
     end
+    local inner = subclass{inline_function = function() coroutine.yield(1) end}(doubled, {func_name = "inner"})
+    local fault
+    local outer = nki.jit(function(a)
+      fault = select(2, pcall(inner, a)) -- the body, too, is told by nkilua and not by Lua
+      return doubled(a)
+    end, {func_name = "outer", platform_target = "trn2"})
+    coroutine.wrap(function() outer:specialize(d) end)()
+    assert.equal("err_yield_in_kernel", type(fault) == "table" and fault.id or fault)
     local k = subclass{}(function() coroutine.yield(1) end, options)
     local _, e = coroutine.resume(coroutine.create(function() k:specialize_and_call(k:bind_arguments()) end))
     assert.equal("err_yield_in_kernel", type(e) == "table" and e.id or e)

@@ -227,6 +227,33 @@ describe("a measured kernel", function()
     end)
   end)
 
+  it("is traced as its kernel is, also one of mode legacy", function()
+    local function plus_one(a, out) nl.store(out, nl.load(a) + 1) end
+    local counting = nki.class("Counting", nki.LegacyFrameworkKernel)
+    function counting.matmul_mac_count() return 77 end
+    for _, k in ipairs{nki.jit(plus_one, {mode = "legacy"}), counting(plus_one)} do
+      local out = nd.zeros({1, 3}, "float32")
+      local timed = made.benchmark(k)
+      timed(x, out)
+      assert.equal(1, #timed.benchmark_result.nc_latency.samples)
+      assert.equal(0, out:get(0, 0)) -- it runs on copies
+      assert.same({"out"}, timed:specialize(x, out).output_names)
+      assert.equal(k:specialize(x, out).matmul_mac_count, timed:specialize(x, out).matmul_mac_count)
+      assert.matches("neuronx%-cc", made.baremetal(k)(x, out).text)
+    end
+    raises("err_tensor_output_not_written_to", "returns no tensor", function()
+      made.benchmark(plus_one)(x, x:copy())
+    end)
+  end)
+
+  it("of nki.jit blames nki.jit", function()
+    for _, mode in ipairs{"benchmark", "baremetal"} do
+      raises("err_kernel_option", "nki.jit: func_name must be a string, got 3", function()
+        nki.jit(silent, {mode = mode, func_name = 3})
+      end)
+    end
+  end)
+
   it("may run on arrays while another kernel is traced", function()
     local inner = made.benchmark(silent)
     nki.jit(function(a)

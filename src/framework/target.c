@@ -16,8 +16,9 @@ static bool parse(const char *what, const char *name, Target *out, Diag *d) {
   Text list;
   text_init(&list, d->message.alloc);
   for (int i = 0; names[i]; i++) text_printf(&list, "%s%s", i ? ", " : "", names[i]);
-  DIAG(d, unknown_platform_target, what, name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
-       text_str(&list));
+  char clip[TEXT_CLIP + 4];
+  DIAG(d, unknown_platform_target, what, text_clip(clip, name, strlen(name)), near ? " (did you mean '" : "",
+       near ? near : "", near ? "'?)" : "", text_str(&list));
   text_free(&list);
   return false;
 }

@@ -43,7 +43,8 @@ static bool shuffle_start(const IrCheck *c, const char *param, const IrTile *t, 
   int64_t first = b->part + t->offset / buf_row(b);
   if (parts > 128 || start_is_legal(first, parts)) return true;
   Say s;
-  return BAD(c, start_partition, param, LL(first), LL(parts), parts > 64 ? "0 only" : "0 or 64", text_of(c, t, &s));
+  return BAD(c, start_partition, param, LL(first), LL(parts), parts == 1 ? "" : "s", parts > 64 ? "0 only" : "0 or 64",
+             text_of(c, t, &s));
 }
 
 bool check_nc_stream_shuffle(const IrCheck *c) {

@@ -61,7 +61,7 @@ static bool bad_start(const IrCheck *c, const IrParam *p, const IrTile *t, int64
   Say s;
   int64_t n = tile_parts(t);
   const char *legal = p->scale ? "0, 4, 8 or 12 of any 32" : n > 64 ? "0 only" : n > 32 ? "0 or 64" : "0, 32, 64 or 96";
-  return BAD(c, start_partition, p->name, LL(first), LL(n), legal, text_of(c, t, &s));
+  return BAD(c, start_partition, p->name, LL(first), LL(n), n == 1 ? "" : "s", legal, text_of(c, t, &s));
 }
 
 /* Free dims once neighbours that form one run are merged: the address generators walk at most 4. */

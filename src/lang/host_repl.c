@@ -58,7 +58,7 @@ static void load_turn(lua_State *L, Turn *t) {
   if (status == LUA_ERRMEM) lua_error(L);
   t->incomplete = ends_with_eof(lua_tostring(L, -1));
   t->syntax = !t->incomplete;
-  if (t->syntax) host_string_diag(lua_tostring(L, -1), ERR_lua_syntax, t->d);
+  if (t->syntax) host_syntax_diag(L, lua_tostring(L, -1), t->chunk, t->d);
   luaL_error(L, "failed");
 }
 

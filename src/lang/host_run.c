@@ -1,4 +1,5 @@
 /* host_run.c -- room lang: scripts, `require`, the table `arg`, and specs, for a Host. */
+#include "file.h"
 #include "hoststate.h"
 
 typedef struct Job {
@@ -28,21 +29,65 @@ static int give_up(lua_State *L, Job *job) {
 }
 
 /* Lua refuses a precompiled chunk without saying which file it is. */
-void host_syntax_diag(const char *text, const char *name, Diag *d) {
-  if (strncmp(text, "attempt to load a binary chunk", 30) == 0) {
-    DIAG(d, script_binary, name);
+static const char *name_of(const HostChunk *chunk) { return chunk->chunkname + strspn(chunk->chunkname, "=@"); }
+
+static bool too_deep(const char *why) { return strcmp(why, "C stack overflow") == 0; }
+
+/* The line where the text nests too deep: where the shortest piece of it that does ends. */
+static int deep_line(lua_State *L, const char *text, size_t n) {
+  size_t low = 0, high = n;
+  int line = 1, top = lua_gettop(L);
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    bool deep = luaL_loadbufferx(L, text, middle, "=", "t") != LUA_OK && too_deep(lua_tostring(L, -1));
+    lua_settop(L, top);
+    if (deep)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  for (size_t k = 0; k < low && k < n; k++) line += text[k] == '\n';
+  return line;
+}
+
+static void deep_diag(lua_State *L, const HostChunk *chunk, Diag *d) {
+  Text file;
+  Diag ignored;
+  text_init(&file, d->message.alloc);
+  diag_init(&ignored, d->message.alloc);
+  const char *text = chunk->src, *name = name_of(chunk);
+  size_t n = chunk->len;
+  if (!text && file_read(name, &file, &ignored)) {
+    text = text_str(&file);
+    n = file.len;
+  }
+  size_t skip = text && *text == '#' ? strcspn(text, "\n") : 0; /* a line for the shell; the line break counts */
+  int line = text ? deep_line(L, text + skip, n - skip) : 1;    /* of what is read once, such as a pipe */
+  text_clear(&file);
+  text_printf(&file, "%s:%d: nested too deep: Lua reads at most 200 levels of brackets, blocks and operators", name,
+              line);
+  host_string_diag(text_str(&file), ERR_lua_syntax, d);
+  text_free(&file);
+  diag_free(&ignored);
+}
+
+void host_syntax_diag(lua_State *L, const char *why, const HostChunk *chunk, Diag *d) {
+  if (strncmp(why, "attempt to load a binary chunk", 30) == 0) {
+    DIAG(d, script_binary, name_of(chunk));
+  } else if (too_deep(why)) {
+    deep_diag(L, chunk, d);
   } else {
-    host_string_diag(text, ERR_lua_syntax, d);
+    host_string_diag(why, ERR_lua_syntax, d);
   }
 }
 
 /* What loading a chunk reported, on top of the stack. */
-static int load_failed(lua_State *L, Job *job, const char *name, int status) {
+static int load_failed(lua_State *L, Job *job, const HostChunk *chunk, int status) {
   if (status == LUA_ERRMEM) return lua_error(L);
   if (status == LUA_ERRFILE) {
     DIAG(job->d, script_file, lua_tostring(L, -1));
   } else {
-    host_syntax_diag(lua_tostring(L, -1), name, job->d);
+    host_syntax_diag(L, lua_tostring(L, -1), chunk, job->d);
   }
   return give_up(L, job);
 }
@@ -75,8 +120,8 @@ static int run_script(lua_State *L) {
   }
   const char *path = s->path && strcmp(s->path, "-") != 0 ? s->path : NULL;
   int status = s->source ? luaL_loadbufferx(L, s->source, s->len, s->chunkname, "t") : luaL_loadfilex(L, path, "t");
-  const char *name = s->source ? s->chunkname + strspn(s->chunkname, "=@") : path ? path : "standard input";
-  if (status != LUA_OK) load_failed(L, job, name, status);
+  const HostChunk chunk = {s->source, s->len, s->source ? s->chunkname : path ? path : "standard input"};
+  if (status != LUA_OK) load_failed(L, job, &chunk, status);
   int n = s->argv && s->script + 1 < s->argc ? s->argc - s->script - 1 : 0;
   luaL_checkstack(L, n + 8, "too many arguments to script");
   for (int i = 0; i < n; i++) lua_pushstring(L, s->argv[s->script + 1 + i]);
@@ -119,7 +164,7 @@ static int run_busted(lua_State *L) {
   push_arg(L, job->what);
   lua_setglobal(L, "arg");
   int status = luaL_loadbufferx(L, busted, sizeof busted - 1, "@nkilua-test", "t");
-  if (status != LUA_OK) load_failed(L, job, "nkilua-test", status);
+  if (status != LUA_OK) load_failed(L, job, &(HostChunk){busted, sizeof busted - 1, "@nkilua-test"}, status);
   lua_call(L, 0, 0);
   return 0;
 }

@@ -32,5 +32,6 @@ bool host_protect(Host *h, lua_CFunction f, void *arg, Diag *d);
 void host_open_coroutines(lua_State *L, Host *h);
 /* The message of a Lua error value that is a string: position, first line, further lines. */
 void host_string_diag(const char *s, ErrId id, Diag *d);
-void host_syntax_diag(const char *text, const char *name, Diag *d); /* text: why a chunk called name does not load */
+/* A chunk that does not load; why: Lua's message. Without a src it is the file of its name. */
+void host_syntax_diag(lua_State *L, const char *why, const HostChunk *chunk, Diag *d);
 #endif

@@ -258,7 +258,7 @@ static int inline_function(KernelCall *call) {
   int top = lua_gettop(L), n = call->k->core->nparams;
   class_push_method(L, call->kernel, STEP_inline_function);
   for (int p = 0; p < n; p++) lua_pushvalue(L, call->first + p);
-  lua_call(L, n + 1, LUA_MULTRET);
+  kernel_call_method(L, call->k->core, n + 1, LUA_MULTRET);
   return lua_gettop(L) - top;
 }
 

@@ -259,13 +259,15 @@ static void bind_options(lua_State *L, const char *who) {
 /* A mode that is a class in Lua: nki.BenchmarkKernel(fn, options). */
 static int jit_by_class(lua_State *L, LangCtx *c, int mode) {
   class_push(L, c, strcmp(mode_names[mode], "benchmark") == 0 ? "BenchmarkKernel" : "BaremetalKernel");
+  lua_getfield(L, -1, "of_jit");
+  lua_insert(L, -2);
   lua_pushvalue(L, P_fn);
   lua_newtable(L);
   for (int i = P_mode + 1; i <= P_count; i++) {
     lua_pushvalue(L, i);
     lua_setfield(L, -2, option_names[i - 1]);
   }
-  lua_call(L, 2, 1);
+  lua_call(L, 3, 1);
   return 1;
 }
 

@@ -68,9 +68,8 @@ static int lint_text(lua_State *L) {
   lua_pushboolean(L, job->json);
   lua_call(L, 3, 2);
   if (lua_isnil(L, -2)) {
-    if (strchr(lua_tostring(L, -1), ':') == NULL) /* too deep: Lua does not say where */
-      lua_pushfstring(L, "%s: %s", job->path, lua_tostring(L, -1));
-    host_syntax_diag(lua_tostring(L, -1), job->path, job->d);
+    const HostChunk chunk = {text_str(job->text), job->text->len, job->path};
+    host_syntax_diag(L, lua_tostring(L, -1), &chunk, job->d);
     return 0;
   }
   size_t n;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "classic.h"
+#include "kernel.h"
 
 const LRow *lang_row_named(const LRow *rows, int n, const char *name) {
   for (int i = 0; i < n; i++)
@@ -57,11 +58,12 @@ static void describe_tile(const LangCtx *c, const LTile *t, char *buf, size_t si
   text_free(&text);
 }
 
-static void describe_array(const LangCtx *c, const LArray *a, char *buf, size_t size) {
+/* An array or a declaration, which begin alike. */
+static void describe_shaped(const LangCtx *c, const char *what, const LDecl *d, char *buf, size_t size) {
   Text text;
   text_init(&text, c->alloc);
-  shape_describe(a->dtype, a->rank, a->shape, &text);
-  snprintf(buf, size, "an array %s", text_str(&text));
+  shape_describe(d->dtype, d->rank, d->shape, &text);
+  snprintf(buf, size, "%s %s", what, text_str(&text));
   text_free(&text);
 }
 
@@ -71,10 +73,40 @@ const char *lang_clip(lua_State *L, int i, char clip[TEXT_CLIP + 4]) {
   return text_clip(clip, s, n);
 }
 
+static void describe_userdata(lua_State *L, int i, char *buf, size_t size) {
+  const LangCtx *c = lang_ctx(L);
+  const LArray *array;
+  const LKernel *kernel;
+  const void *p;
+  char clip[TEXT_CLIP + 4];
+  if ((p = lang_tile_at(L, i))) {
+    describe_tile(c, p, buf, size);
+  } else if ((array = lang_to_array(L, i))) {
+    LDecl type = {array->dtype, array->rank, {0}};
+    memcpy(type.shape, array->shape, sizeof type.shape);
+    describe_shaped(c, "an array", &type, buf, size);
+  } else if ((p = lang_to_decl(L, i))) {
+    describe_shaped(c, "a declaration", p, buf, size);
+  } else if ((kernel = lang_to_kernel(L, i))) {
+    const char *name = kernel->core->func_name;
+    snprintf(buf, size, "kernel %s", text_clip(clip, name, strlen(name)));
+  } else if ((p = lang_token_at(L, i))) {
+    snprintf(buf, size, "%s", ((const LToken *)p)->name);
+  } else if (lang_index_at(L, i)) {
+    snprintf(buf, size, "a register or index value");
+  } else if (lang_ds_at(L, i)) {
+    snprintf(buf, size, "an nl.ds slice");
+  } else if (luaL_getmetafield(L, i, "__name") == LUA_TSTRING) {
+    const char *name = lua_tostring(L, -1);
+    snprintf(buf, size, "%s %.60s", strncmp(name, "nki.", 4) == 0 ? "an" : "a", name);
+    lua_pop(L, 1);
+  } else {
+    snprintf(buf, size, "a userdata");
+  }
+}
+
 const char *lang_describe(lua_State *L, int i, char *buf, size_t size) {
   char clip[TEXT_CLIP + 4], number[TEXT_NUMBER];
-  LangCtx *c = lang_ctx(L);
-  const void *p;
   switch (lua_type(L, i)) {
     case LUA_TNONE:
     case LUA_TNIL:
@@ -93,22 +125,7 @@ const char *lang_describe(lua_State *L, int i, char *buf, size_t size) {
       snprintf(buf, size, "the string '%s'", lang_clip(L, i, clip));
       break;
     case LUA_TUSERDATA:
-      if ((p = lang_tile_at(L, i)))
-        describe_tile(c, p, buf, size);
-      else if ((p = lang_to_array(L, i)))
-        describe_array(c, p, buf, size);
-      else if ((p = lang_token_at(L, i)))
-        snprintf(buf, size, "%s", ((const LToken *)p)->name);
-      else if (lang_index_at(L, i))
-        snprintf(buf, size, "a register or index value");
-      else if (lang_ds_at(L, i))
-        snprintf(buf, size, "an nl.ds slice");
-      else if (luaL_getmetafield(L, i, "__name") == LUA_TSTRING) {
-        snprintf(buf, size, "a %.60s", lua_tostring(L, -1));
-        lua_pop(L, 1);
-      } else {
-        snprintf(buf, size, "a userdata");
-      }
+      describe_userdata(L, i, buf, size);
       break;
     default:
       snprintf(buf, size, "a %s", luaL_typename(L, i));
