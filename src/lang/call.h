@@ -63,7 +63,7 @@ static inline LangCtx *lang_upctx(lua_State *L) { return lua_touserdata(L, lua_u
 /* Is this chunk of our own Lua half? */
 bool lang_own_source(const char *source);
 void lang_locate_fast(lua_State *L, LangCtx *c, Trace *t);
-void lang_locate_end(lua_State *L); /* after a body: what it ran is not kept alive */
+void lang_locate_end(lua_State *L, LangCtx *c); /* after a body: what it ran is not kept alive */
 /* The live session; raises err_nki_api_outside_of_nki_kernel naming func. Does not locate. */
 Trace *lang_need_trace(lua_State *L, LangCtx *c, const char *func);
 /* The tile of a userdata, if it belongs to the running program; else raises, naming tile, its kernel and its line.

@@ -109,6 +109,7 @@ static void take_returns(lua_State *L, const DriveRun *run, int first) {
   for (int k = 0; k < n; k++) tiles[k] = returned_tile(L, run, first + k, k + 1);
   if (!tr_return(run->trace, tiles, (uint32_t)n, is_list || n > 1)) trace_error(L, run);
   lang_session_end(run->call->c);
+  lang_locate_end(L, run->call->c);
   if (!tr_end_program(run->trace)) trace_error(L, run);
 }
 
@@ -309,7 +310,7 @@ static bool run_protected(DriveRun *run) {
   bool ok = lua_pcall(L, (int)call->r.nargs + 3, 0, handler) == LUA_OK;
   if (call->over) drop_context(L, run);
   if (!ok) lang_session_end(c);
-  lang_locate_end(L);
+  lang_locate_end(L, c);
   lang_session_set(L, c, session);
   lua_remove(L, handler);
   lua_remove(L, session);

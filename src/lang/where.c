@@ -15,7 +15,7 @@ typedef struct Frame {  /* one Lua function that is not nkilua's own, innermost 
 
 struct Where {
   uint64_t serial;
-  int depth; /* first level that does not exist when the kernel function itself is level 1; 0 = not known yet */
+  const void *kernel; /* the kernel function's call frame while its body runs: an address that no other has then */
   int n;
   bool straight; /* the frames are levels 1 to n: no function of C or ours stands between */
   uint32_t loc;
@@ -45,34 +45,24 @@ bool lang_own_source(const char *s) {
   return strncmp(s + 5, "kernels/", 8) != 0;
 }
 
-/* The kernel function is at `level`: any later call at the same depth of the stack comes from it, whatever was called
- * in between. */
-static void learn_depth(lua_State *L, LangCtx *c, struct Where *w, int level) {
+/* Is the frame at a level what it was? kernel: the kernel function's frame if it must be that one, else NULL. */
+static inline bool frame_unmoved(lua_State *L, const Frame *f, int level, const void *kernel) {
   lua_Debug ar;
-  int end = level;
-  if (w->depth || !c->drive || c->drive->L != L) return;
-  while (lua_getstack(L, end, &ar)) end++;
-  w->depth = end - level + 1;
-}
-
-/* Is the frame at a level what it was? named: its function is known already, by its depth in the stack. */
-static bool frame_unmoved(lua_State *L, const Frame *f, int level, bool named) {
-  lua_Debug ar;
-  if (!lua_getstack(L, level, &ar)) return false;
-  lua_getinfo(L, named ? "lt" : "ltf", &ar);
-  if (named) return ar.currentline == f->line && !ar.istailcall && !f->tail;
+  if (!lua_getstack(L, level, &ar) || (kernel && ar.i_ci != kernel)) return false;
+  lua_getinfo(L, kernel ? "lt" : "ltf", &ar);
+  if (kernel) return ar.currentline == f->line && !ar.istailcall && !f->tail;
   bool same = lua_topointer(L, -1) == f->function;
   lua_pop(L, 1);
   return same && ar.currentline == f->line && f->tail == (ar.istailcall != 0);
 }
 
 /* The same functions are running on the same lines; the outermost is the kernel function. */
-static bool unmoved(lua_State *L, const LangCtx *c, const struct Where *w) {
-  lua_Debug ar;
-  if (!w->straight || w->depth == 0 || c->drive->L != L || lua_getstack(L, w->depth + w->n - 1, &ar)) return false;
-  for (int k = 0; k < w->n; k++)
-    if (!frame_unmoved(L, &w->frame[k], k + 1, k == w->n - 1)) return false;
-  return true;
+static inline bool unmoved(lua_State *L, const struct Where *w) {
+  int last = w->n - 1;
+  if (!w->straight || !w->kernel) return false;
+  for (int k = 0; k < last; k++)
+    if (!frame_unmoved(L, &w->frame[k], k + 1, NULL)) return false;
+  return frame_unmoved(L, &w->frame[last], last + 1, w->kernel);
 }
 
 /* Remembers the frame whose function is on top as the nth; false: it was that already. */
@@ -93,18 +83,23 @@ static bool remember(lua_State *L, struct Where *w, int n, const lua_Debug *ar) 
 }
 
 /* Collects the kernel's frames; returns their number and whether they equal the remembered ones. */
-static int collect(lua_State *L, LangCtx *c, struct Where *w, bool *same) {
+static int collect(lua_State *L, struct Where *w, bool *same) {
   lua_Debug ar;
+  const void *above = NULL; /* the Lua frame before this one, if that is one */
   int n = 0, top = lua_gettop(L);
   *same = w->straight = true;
   for (int level = 1; n < FRAMES && lua_getstack(L, level, &ar); level++) {
     lua_settop(L, top);
     lua_getinfo(L, "Sltf", &ar);
     if (ar.currentline < 0) { /* a C function */
-      if (lua_tocfunction(L, -1) != lang_drive_body) continue;
-      learn_depth(L, c, w, level - 1);
-      break;
+      if (lua_tocfunction(L, -1) == lang_drive_body) {
+        w->kernel = above;
+        break;
+      }
+      above = NULL;
+      continue;
     }
+    above = ar.i_ci;
     if (lang_own_source(ar.source)) continue;
     if (level != n + 1) w->straight = false;
     if (remember(L, w, n, &ar)) *same = false;
@@ -132,15 +127,16 @@ void lang_locate_fast(lua_State *L, LangCtx *c, Trace *t) {
   struct Where *w = cache(L, c);
   bool same;
   if (w->serial != t->serial) {
-    w->n = w->nfile = w->depth = 0;
+    w->n = w->nfile = 0;
+    w->kernel = NULL;
     w->loc = 0;
     w->serial = t->serial;
   }
-  if (unmoved(L, c, w)) {
+  if (unmoved(L, w)) {
     t->loc = w->loc;
     return;
   }
-  int n = collect(L, c, w, &same);
+  int n = collect(L, w, &same);
   if (!same || n != w->n) {
     uint32_t loc = 0;
     for (int k = n - 1; k >= 0; k--)
@@ -151,7 +147,8 @@ void lang_locate_fast(lua_State *L, LangCtx *c, Trace *t) {
   t->loc = w->loc;
 }
 
-void lang_locate_end(lua_State *L) {
+void lang_locate_end(lua_State *L, LangCtx *c) {
+  if (c->where) c->where->kernel = NULL;
   lua_pushnil(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &functions_key);
 }
