@@ -307,10 +307,37 @@ static void random_views_on_chip_equal_brute_force(void **state) {
   run(SP_sbuf, 4, (const int64_t[]){1, 2, 3, 4});
 }
 
+static void tiles_are_equal_when_all_that_they_reach_is(void **state) {
+  (void)state;
+  Fix x;
+  fix_open(&x, TARGET_trn2);
+  const IrTile tile = *ir_whole(x.f, SBUF(&x, float32, "a", 128, 8)->id), index = tile;
+  IrTile other[] = {tile, tile, tile, tile, tile, tile, tile, tile};
+  other[0].buf++;
+  other[1].rank--;
+  other[2].offset++;
+  other[3].dyn++;
+  other[4].dyn_max++;
+  other[5].vec = &index;
+  other[6].dim[1].stride++;
+  other[7].dim[1].count++;
+  for (size_t k = 0; k < sizeof other / sizeof *other; k++) assert_false(tile_equal(&tile, &other[k]));
+  IrTile copy = other[5], again = other[5], moved = index;
+  moved.offset++;
+  again.vec = &moved;
+  assert_true(tile_equal(&copy, &other[5]));
+  assert_false(tile_equal(&copy, &again));
+  again.vec = copy.vec;
+  again.vec_dim++;
+  assert_false(tile_equal(&copy, &again));
+  fix_close(&x);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_views_in_hbm_equal_brute_force),
       cmocka_unit_test(random_views_on_chip_equal_brute_force),
+      cmocka_unit_test(tiles_are_equal_when_all_that_they_reach_is),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

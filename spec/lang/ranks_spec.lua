@@ -330,4 +330,18 @@ describe("what is known at run time only", function()
     raises("err_rank_counts", "on rank 1: 2 elements from rank 0 go to element 3 of dst, which has 4",
       exchange({{{0, 2}, none, none, none}, {none, none, none, {3, 0}}}, {has_rdispls = true}))
   end)
+
+  it("are written only when they are not known", function()
+    for _, known in ipairs{true, false} do
+      local k = jit(function(x, counts)
+        local out = shared({4}, x.dtype)
+        ncc.all_to_all_v({x}, {out}, {{0, 1}}, counts, {recv_counts_known = known})
+        return out, counts
+      end, {platform_target = "trn3"})
+      local counts = {}
+      for r = 1, 2 do counts[r] = nd.array({{1, 1}, {0, 2}, {1, 1}}, "uint32") end
+      local _, result = nki.simulate(k, {ranks = 2})(nd.array {1, 2, 3, 4}, counts)
+      assert.equal(not known, rawequal(result[1], counts[1])) -- an operand that is written takes the result
+    end
+  end)
 end)

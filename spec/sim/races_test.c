@@ -156,6 +156,35 @@ static void the_first_access_is_blamed(void **state) {
   kit_close(&s.k);
 }
 
+/* Core 0 reads rows 0, 1 and 3 by one instruction: steps that are not even. */
+static void read_unevenly(Pair *s, int p) {
+  Kit *k = &s->k;
+  const IrTile *t = sbuf_row(s);
+  for (int r = 0; r < ROWS; r++)
+    if (p || r != 3) kit_load(k, row(s, s->out, r), loaded(s, r));
+  barrier(s);
+  if (p) {
+    kit_load(k, row(s, s->out, 3), t);
+    return;
+  }
+  k->line = 50;
+  uint32_t i = kit_for(k, I(0), I(2), 1);
+  uint32_t r = kit_for(k, X(kit_affine(k, 3, i, 0)), X(kit_affine(k, 2, i, 2)), 1);
+  kit_load(k, t, kit_dyn(k, row(s, s->out, 0), kit_affine(k, COLS, r, 0), (ROWS - 1) * COLS));
+  kit_end(k);
+  kit_end(k);
+}
+
+static void uneven_steps_are_no_one_pattern(void **state) {
+  (void)state;
+  Pair s;
+  pair_open(&s, read_unevenly);
+  kit_ok(&s.k);
+  kit_contains(text_str(&s.k.report.lines), "data race: nisa.dma_copy reads 32 elements of");
+  kit_contains(text_str(&s.k.report.lines), "between [3, 0] and [3, 31]");
+  kit_close(&s.k);
+}
+
 static void overlap_on_a_core(Pair *s, int p) { kit_load(&s->k, row(s, s->out, p / 2), loaded(s, p)); }
 
 static void programs_of_a_core_overlap(void **state) {
@@ -187,6 +216,7 @@ int main(void) {
       cmocka_unit_test(a_race_is_told_once),
       cmocka_unit_test(a_long_loop_needs_no_more_memory),
       cmocka_unit_test(the_first_access_is_blamed),
+      cmocka_unit_test(uneven_steps_are_no_one_pattern),
       cmocka_unit_test(programs_of_a_core_overlap),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* setup_test.c -- runs side by side, memory that runs out, storage shared by tiles of unequal size, long prints. */
 #include <pthread.h>
 
+#include "exec.h"
 #include "kit.h"
 
 static void build(Kit *k, int n) {
@@ -184,12 +185,33 @@ static void test_small_then_large(void **state) {
   }
 }
 
+/* Three tiles that die in an order make one room, which a fourth of their size gets. */
+static void test_neighbours_that_die_make_one_room(void **state) {
+  (void)state;
+  static const int orders[][3] = {{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}};
+  for (size_t n = 0; n < sizeof orders / sizeof *orders; n++) {
+    Kit k;
+    const IrTile *t[4];
+    kit_open(&k, TARGET_trn2);
+    for (int i = 0; i < 3; i++) t[i] = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(1, 1));
+    for (int i = 0; i < 3; i++) kit_ins(&k, OP_memset, "dst", T(t[orders[n][i]]), "value", N(0), NULL);
+    t[3] = kit_buf(&k, SP_sbuf, DT_float32, SHAPE(1, 1));
+    kit_ins(&k, OP_memset, "dst", T(t[3]), "value", N(0), NULL);
+    int64_t room[4] = {64, 128, 64, 256}, place[4], bytes = 0;
+    assert_int_equal(k.f->nbufs, 4);
+    assert_true(layout_private(&k.m->arena, k.f, room, place, &bytes));
+    assert_int_equal(bytes, 256);
+    assert_int_equal(place[3], 0);
+    kit_close(&k);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_many_tiles),        cmocka_unit_test(test_runs_side_by_side),
       cmocka_unit_test(test_out_of_memory),     cmocka_unit_test(test_long_print_is_shortened),
       cmocka_unit_test(test_imprecise_outputs), cmocka_unit_test(test_imprecise_views),
-      cmocka_unit_test(test_small_then_large),
+      cmocka_unit_test(test_small_then_large),  cmocka_unit_test(test_neighbours_that_die_make_one_room),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
