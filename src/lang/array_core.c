@@ -35,8 +35,8 @@ static LArray *push_empty(lua_State *L, DType dtype, int rank, const int64_t *sh
   return a;
 }
 
-/* The bytes lie outside the userdata, so that a:free() gives them back at once. They
-   come from the state's allocator, so that a limit on it holds for them too. */
+/* The bytes lie outside the userdata, so that a:free() gives them back at once. They come from the state's allocator,
+   so that a limit on it holds for them too. */
 LArray *lang_push_array(lua_State *L, DType dtype, int rank, const int64_t *shape) {
   LArray *a = push_empty(L, dtype, rank, shape);
   size_t size = a->nbytes + DATA_ALIGN;

@@ -81,9 +81,10 @@ static void check(lua_State *L, const KernelCore *core, int i, const char *who) 
 }
 
 int bound_check(lua_State *L) {
-  const LKernel *k = kernel_self(L, luaL_checkstring(L, 3), ANY);
+  const char *who = luaL_checkstring(L, 3);
+  const LKernel *k = kernel_self(L, who, ANY);
   lua_settop(L, 3);
-  check(L, k->core, 2, luaL_checkstring(L, 3));
+  check(L, k->core, 2, who);
   return 0;
 }
 

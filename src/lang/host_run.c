@@ -28,7 +28,6 @@ static int give_up(lua_State *L, Job *job) {
   return luaL_error(L, "failed");
 }
 
-/* Lua refuses a precompiled chunk without saying which file it is. */
 static const char *name_of(const HostChunk *chunk) { return chunk->chunkname + strspn(chunk->chunkname, "=@"); }
 
 static bool too_deep(const char *why) { return strcmp(why, "C stack overflow") == 0; }
@@ -71,6 +70,7 @@ static void deep_diag(lua_State *L, const HostChunk *chunk, Diag *d) {
   diag_free(&ignored);
 }
 
+/* Lua refuses a precompiled chunk, and what nests too deep, without saying which file it is. */
 void host_syntax_diag(lua_State *L, const char *why, const HostChunk *chunk, Diag *d) {
   if (strncmp(why, "attempt to load a binary chunk", 30) == 0) {
     DIAG(d, script_binary, name_of(chunk));

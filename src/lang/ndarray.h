@@ -29,7 +29,6 @@ typedef struct ArrayOut {
 void array_write(const ArrayOut *out, int64_t at, int64_t n, const double *in);
 double array_at(const LArray *a, int64_t i);
 void array_push_number(lua_State *L, DType dtype, double v); /* integer, float or boolean */
-/* A number, or a boolean where the dtype is bool_; false when the value at i is something else. */
 
 /* "{2, 3}"; "[0][2]" */
 const char *array_shape_text(int rank, const int64_t *shape, char buf[ARRAY_TEXT]);

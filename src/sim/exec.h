@@ -258,6 +258,18 @@ void stream_store(Stream *st, int64_t n, const float *src);
 void stream_read(Stream *st, int64_t n, void *dst); /* storage as it is */
 void stream_write(Stream *st, int64_t n, const void *src);
 void stream_skip(Stream *st, int64_t n);
+/* DO(T) for the unsigned type T of so many bytes: 4, 2 or 1. */
+#define BY_BYTES(bytes, DO)    \
+  do {                         \
+    if ((bytes) == 4) {        \
+      DO(uint32_t);            \
+    } else if ((bytes) == 2) { \
+      DO(uint16_t);            \
+    } else {                   \
+      DO(uint8_t);             \
+    }                          \
+  } while (0)
+
 /* to[i] = from[i] where take[i]; one: from is one element. None of the three may overlap another. */
 typedef struct Take {
   const uint8_t *take;

@@ -68,13 +68,7 @@ static char *raw_row(Sim *s, const Acc *a, int64_t part) {
 /* out[i] = row[at[i]] up to the first index that is not below size; where it is, n when there is none. */
 static int64_t gather(const uint32_t *at, int64_t n, const char *row, char *out, const int64_t size_bytes[2]) {
   int64_t i = 0, size = size_bytes[0];
-  if (size_bytes[1] == 4) {
-    GATHER(uint32_t);
-  } else if (size_bytes[1] == 2) {
-    GATHER(uint16_t);
-  } else {
-    GATHER(uint8_t);
-  }
+  BY_BYTES(size_bytes[1], GATHER);
   return i;
 }
 

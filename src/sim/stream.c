@@ -109,12 +109,8 @@ static void copy_run(char *dst, int64_t dstride, const char *src, int64_t sstrid
   int64_t n = n_bytes[0];
   if (dstride == 1 && sstride == 1) {
     memcpy(dst, src, (size_t)(n * n_bytes[1]));
-  } else if (n_bytes[1] == 4) {
-    COPY(uint32_t);
-  } else if (n_bytes[1] == 2) {
-    COPY(uint16_t);
   } else {
-    COPY(uint8_t);
+    BY_BYTES(n_bytes[1], COPY);
   }
 }
 
@@ -131,15 +127,7 @@ static void copy_run(char *dst, int64_t dstride, const char *src, int64_t sstrid
     }                                                                \
   } while (0)
 
-void take_elems(const Take *k, void *to, int64_t n) {
-  if (k->bytes == 4) {
-    TAKE(uint32_t);
-  } else if (k->bytes == 2) {
-    TAKE(uint16_t);
-  } else {
-    TAKE(uint8_t);
-  }
-}
+void take_elems(const Take *k, void *to, int64_t n) { BY_BYTES(k->bytes, TAKE); }
 
 void stream_read(Stream *st, int64_t n, void *out) {
   char *dst = out;

@@ -18,12 +18,6 @@ bool copy_turned(Sim *s, const Acc *dst, const Acc *src) {
   if (dst->dt != src->dt || !acc_row_run(dst) || src->nf != 1 || dst->parts != src->parts)
     return copy_tile(s, dst, src);
   int64_t rows = dst->parts, cols = dst->free, across = src->f[0].stride;
-  if (dst->bytes == 4) {
-    TURN(uint32_t)
-  } else if (dst->bytes == 2) {
-    TURN(uint16_t)
-  } else {
-    TURN(uint8_t)
-  }
+  BY_BYTES(dst->bytes, TURN);
   return true;
 }

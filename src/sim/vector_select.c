@@ -48,13 +48,7 @@ static bool at_chosen(Sim *s, const Pick *k, const Acc *pred, const Acc *tile, b
 
 static void true_at(const Pick *k, const char *restrict pred, uint8_t *restrict out, int64_t n) {
   bool reverse = k->reverse;
-  if (k->pred_bytes == 4) {
-    TRUE_AT(uint32_t);
-  } else if (k->pred_bytes == 2) {
-    TRUE_AT(uint16_t);
-  } else {
-    TRUE_AT(uint8_t);
-  }
+  BY_BYTES(k->pred_bytes, TRUE_AT);
 }
 
 static void pick_block(const Pick *k, const char *src, const char *pred, char *dst, int64_t n) {
