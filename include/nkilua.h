@@ -417,6 +417,9 @@ NKL_API void nkl_bound_free(nkl_bound *b);
 /* Strict: decodes, parses and verifies; needs no context and no source. */
 NKL_API NKL_NODISCARD nkl_status nkl_program_decode(const char *backend_config, size_t len, nkl_program **out,
                                                     nkl_error_buf *err);
+/* The same for the text of a file, "-" is standard input. What begins as no backend_config does is refused before the
+   rest is read. */
+NKL_API NKL_NODISCARD nkl_status nkl_program_load(const char *path, nkl_program **out, nkl_error_buf *err);
 NKL_API nkl_program *nkl_program_retain(nkl_program *p);
 NKL_API void nkl_program_release(nkl_program *p);
 

@@ -11,7 +11,7 @@ static nkl_bound *b;
 static nkl_profile *f;
 /* Other arguments. */
 static struct {
-  char dir[40], file[60], other[60];
+  char dir[40], file[60], other[60], text[60];
   const char *argv[2], *words[1];
   nkl_script script;
   nkl_tensor_desc desc, desc_out;
@@ -101,6 +101,8 @@ static int setup(void **state) {
   x.sim.print = x.sim.warn = NULL;
   assert_int_equal(nkl_profile_run(p, &x.sim, NULL, &f, NULL), NKL_OK);
   assert_int_equal(nkl_program_render(p, NKL_FMT_BACKEND_CONFIG, &x.config, NULL), NKL_OK);
+  snprintf(x.text, sizeof x.text, "%s/x.b64", x.dir);
+  assert_int_equal(nkl_file_write(c, x.text, x.config.data, x.config.size), NKL_OK);
   tidy();
   return 0;
 }
@@ -115,6 +117,7 @@ static int teardown(void **state) {
   nkl_kernel_release(k);
   nkl_close(c);
   assert_int_equal(unlink(x.file), 0);
+  assert_int_equal(unlink(x.text), 0);
   assert_int_equal(rmdir(x.dir), 0); /* nothing else was written */
   return 0;
 }

@@ -382,6 +382,32 @@ static void several_files_are_written_all_or_none(void **state) {
   diag_free(&d);
 }
 
+static void a_view_reads_what_is_asked_for(void **state) {
+  (void)state;
+  enum { N = 3 << 20 };
+  char *big = malloc(N);
+  for (size_t i = 0; i < N; i++) big[i] = (char)(i * 7 >> 3);
+  write_or_fail("big", big, N);
+  FileView v;
+  Diag d;
+  diag_init(&d, alloc_std);
+  text_init(&v.bytes, alloc_std);
+  assert_true(file_view("big", &v, &d));
+  assert_int_equal(v.in.n, N);
+  assert_true(file_need(&v.in, N - 5, 5, &d) && file_need(&v.in, 1000, 2000000, &d));
+  assert_memory_equal(v.in.data + N - 5, big + N - 5, 5);
+  assert_memory_equal(v.in.data + 1000, big + 1000, 2000000);
+  const FileIn part = {"part", v.in.data + 100, 50, v.in.source};
+  assert_true(file_need(&part, 7, 43, &d));
+  assert_memory_equal(part.data + 7, big + 107, 43);
+  assert_int_equal(truncate("big", N - 100), 0);
+  assert_false(file_need(&v.in, N - 200, 200, &d));
+  assert_string_equal(diag_message(&d), "cannot read 'big': it became shorter while it was read");
+  file_view_close(&v);
+  diag_free(&d);
+  free(big);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       IN_FOLDER(what_is_written_is_read),
@@ -401,6 +427,7 @@ int main(void) {
       IN_FOLDER(a_name_as_long_as_the_system_allows_is_written),
       IN_FOLDER(a_read_only_file_stays),
       IN_FOLDER(a_failed_write_keeps_the_old_file),
+      IN_FOLDER(a_view_reads_what_is_asked_for),
       IN_FOLDER(several_files_are_written_all_or_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ static const char STRUCTURED[] =
     "MiwpLCB9ICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgIAoAAAAAAAAAAAAAAAAAAAAA";
 static bool parse(File *f) {
   diag_clear(&f->d);
-  return npy_parse(&(FileIn){"a.npy", f->bytes, f->n}, &f->array, &f->d);
+  return npy_parse(&(FileIn){"a.npy", f->bytes, f->n, NULL}, &f->array, &f->d);
 }
 
 static void versions_1_2_and_3_are_read(void **state) {

@@ -15,7 +15,7 @@ static const char NPZ[] =
 
 static bool parse_npz(File *f) {
   diag_clear(&f->d);
-  return npz_parse(&f->a, &(FileIn){"w.npz", f->bytes, f->n}, &f->arrays, &f->count, &f->d);
+  return npz_parse(&f->a, &(FileIn){"w.npz", f->bytes, f->n, NULL}, &f->arrays, &f->count, &f->d);
 }
 
 static void stored_archives_of_numpy_are_read(void **state) {
@@ -141,6 +141,26 @@ static void faults_inside_an_archive_name_the_member(void **state) {
   close_file(&f);
 }
 
+/* Of a large member the header is read before its bytes are summed up. */
+static void a_large_member_with_a_wrong_header_is_refused_first(void **state) {
+  (void)state;
+  enum { N = 2 << 20 };
+  char *zeros = calloc(1, N);
+  NpyArray array = {.name = "x", .descr = "|u1", .rank = 1, .shape = {N}, .itemsize = 1, .data = zeros, .nbytes = N};
+  Text t;
+  text_init(&t, alloc_std);
+  npz_write(&t, &array, 1);
+  File f = open_bytes(t.data, t.len);
+  assert_true(parse_npz(&f));
+  assert_int_equal(f.arrays[0].nbytes, N);
+  f.bytes[35 + 10] = '['; /* local header, name, preamble */
+  assert_false(parse_npz(&f));
+  assert_string_equal(diag_message(&f.d), "w.npz, member 'x.npy': header is not a dict (offset 10)");
+  close_file(&f);
+  text_free(&t);
+  free(zeros);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(stored_archives_of_numpy_are_read),
@@ -150,6 +170,7 @@ int main(void) {
       cmocka_unit_test(a_written_archive_is_read_back),
       cmocka_unit_test(an_archive_without_arrays_is_legal),
       cmocka_unit_test(faults_inside_an_archive_name_the_member),
+      cmocka_unit_test(a_large_member_with_a_wrong_header_is_refused_first),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

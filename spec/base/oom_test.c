@@ -152,7 +152,7 @@ static bool read_npz(Alloc alloc, Diag *d) {
   assert_true(base64_decode(&file, DEFLATED, sizeof DEFLATED - 1, &none));
   NpyArray *arrays;
   uint32_t count;
-  bool ok = npz_parse(&a, &(FileIn){"w.npz", file.data, file.len}, &arrays, &count, d);
+  bool ok = npz_parse(&a, &(FileIn){"w.npz", file.data, file.len, NULL}, &arrays, &count, d);
   if (ok) assert_int_equal(arrays[0].nbytes, 4000);
   arena_free(&a);
   text_free(&file);

@@ -20,7 +20,7 @@ static bool parses(const char *bytes, size_t n, uint32_t *count) {
   SafeTensor *list;
   arena_init(&a, alloc_std);
   diag_init(&d, alloc_std);
-  bool ok = safetensors_parse(&a, &(FileIn){"w.safetensors", bytes, n}, &list, count, &d);
+  bool ok = safetensors_parse(&a, &(FileIn){"w.safetensors", bytes, n, NULL}, &list, count, &d);
   assert_int_equal(ok, d.id == ERR_none);
   diag_free(&d);
   arena_free(&a);
@@ -48,7 +48,7 @@ static void written_file_reads_back(void **state) {
   uint32_t count;
   arena_init(&a, alloc_std);
   diag_init(&d, alloc_std);
-  assert_true(safetensors_parse(&a, &(FileIn){"f", t.data, t.len}, &out, &count, &d));
+  assert_true(safetensors_parse(&a, &(FileIn){"f", t.data, t.len, NULL}, &out, &count, &d));
   assert_int_equal(count, 2);
   assert_string_equal(out[0].name, "a");
   assert_string_equal(out[0].dtype, "BF16");
@@ -98,7 +98,7 @@ static void the_header_may_have_any_order(void **state) {
   uint32_t count;
   arena_init(&a, alloc_std);
   diag_init(&d, alloc_std);
-  assert_true(safetensors_parse(&a, &(FileIn){"f", t.data, t.len}, &out, &count, &d));
+  assert_true(safetensors_parse(&a, &(FileIn){"f", t.data, t.len, NULL}, &out, &count, &d));
   assert_int_equal(count, 3);
   assert_string_equal(out[0].name, "early");
   assert_string_equal(out[1].name, "none");

@@ -21,7 +21,7 @@ static Listed list(const Text *t) {
   memcpy(l.bytes, text_str(t), t->len);
   arena_init(&l.a, alloc_std);
   diag_init(&l.d, alloc_std);
-  l.in = (FileIn){"z", l.bytes, t->len};
+  l.in = (FileIn){"z", l.bytes, t->len, NULL};
   l.ok = zip_list(&l.a, &l.in, &l.m, &l.count, &l.d);
   return l;
 }
@@ -369,6 +369,29 @@ static void deflated_members_are_inflated_exactly(void **state) {
   check_deflated("abc", 3, 0, damaged);
 }
 
+static void the_head_of_a_large_deflated_member_is_inflated_alone(void **state) {
+  (void)state;
+  enum { N = 2 << 20 };
+  char *plain = calloc(1, N);
+  strcpy(plain, "head");
+  Text t;
+  make_deflated(&t, plain, N, N);
+  Listed l = list(&t);
+  assert_true(l.ok);
+  FileIn head;
+  size_t used = l.a.used;
+  assert_true(zip_head(&l.a, &l.in, &l.m[0], &head, &l.d));
+  assert_int_equal(head.n, N);
+  assert_string_equal(head.data, "head");
+  assert_in_range(l.a.used - used, ZIP_HEAD, ZIP_HEAD + 16);
+  l.bytes[l.m[0].data] = 6; /* a block of no known kind */
+  assert_false(zip_head(&l.a, &l.in, &l.m[0], &head, &l.d));
+  assert_string_equal(diag_message(&l.d), "z: damaged deflate data (offset 31)");
+  done(&l);
+  text_free(&t);
+  free(plain);
+}
+
 static void a_deflated_size_no_data_could_give_is_refused_at_once(void **state) {
   (void)state;
   Text t;
@@ -444,6 +467,7 @@ int main(void) {
       cmocka_unit_test(the_same_name_twice_is_refused),
       cmocka_unit_test(members_that_share_bytes_are_refused),
       cmocka_unit_test(deflated_members_are_inflated_exactly),
+      cmocka_unit_test(the_head_of_a_large_deflated_member_is_inflated_alone),
       cmocka_unit_test(a_deflated_size_no_data_could_give_is_refused_at_once),
       cmocka_unit_test(bytes_after_the_deflate_stream_are_refused),
       cmocka_unit_test(a_wrong_crc_is_seen),

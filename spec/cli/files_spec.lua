@@ -138,4 +138,85 @@ describe("a file argument", function()
       os.remove(second)
     end
   end)
+
+  -- Four GiB that take no room on the disk. Reading them costs seconds of processor time, of which there are none.
+  local function huge(name, begin)
+    build.spit(at(name), begin or "")
+    build.shell("truncate -s 4G " .. at(name))
+    return at(name)
+  end
+  local function at_once(code, text, ...)
+    local words = {}
+    for i, word in ipairs {...} do
+      words[i] = build.quote(word)
+    end
+    local r = build.shell(("ulimit -t 2; NEURON_PLATFORM_TARGET_OVERRIDE=trn2 %s %s"):format(build.quote(build.program),
+      table.concat(words, " ")))
+    assert.equal("nkilua: " .. text .. "\n", r.err)
+    assert.equal(code, r.code)
+  end
+
+  it("whose header is wrong is refused before the rest is read", function()
+    local function tensor(text, name, begin, member)
+      local file = huge(name, begin)
+      local code = text:find "64%-bit" and 2 or 1
+      at_once(code, "a: " .. file .. text, "run", at("add.lua"), "a=" .. file .. (member or ""))
+      at_once(code, "a: " .. file .. text, "exec", at("add.b64"), "a=" .. file .. (member or ""))
+    end
+    tensor(": not a .npy file (offset 0)", "nothing.npy")
+    tensor(": header is not a dict (offset 12)", "dict.npy", "\x93NUMPY\2\0\0\0\1\0")
+    tensor(": header is longer than 1 MiB (offset 8)", "long.npy", "\x93NUMPY\2\0\0\0\0\4")
+    local head = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2)}"
+    tensor(": bytes after the data (offset 83)", "more.npy", "\x93NUMPY\1\0" .. string.pack("<s2", head))
+    tensor(" holds float64; the device has no 64-bit numbers: ask for a conversion, " .. at("wide.npy") .. ":f32",
+      "wide.npy", "\x93NUMPY\1\0" .. string.pack("<s2",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 268435448)}" .. (" "):rep(53)))
+    tensor(": not a zip archive, or cut off: no end record (offset 4294967296)", "nothing.npz", nil, ":x")
+    tensor(": the header does not begin with '{' (offset 8)", "nothing.safetensors", string.pack("<I8", 1000), ":x")
+    tensor(": the header is longer than the file or than 100 MB (offset 0)", "long.safetensors", ("\xff"):rep(8), ":x")
+    tensor(": x has no dtype", "some.safetensors", string.pack("<s8", '{"x":{"dtype":1,"shape":[],"data_offsets":[]}}'),
+      ":x")
+  end)
+
+  it("that is no text is refused before the rest is read", function()
+    local config, comment = huge("huge.b64"), huge("comment.lua", "-- ")
+    at_once(1, config .. ": err_base64: byte outside the alphabet at offset 0 of the base64 text", "exec", config,
+      "a=f32[2,2]")
+    build.spit(at("A.b64"), ("A"):rep(4 * 20000))
+    at_once(1, at("A.b64") .. ": err_config_type: backend_config: 'backend_config' must be an object", "exec",
+      at("A.b64"))
+    local script = "cannot open '" .. comment .. "': it has more than 268435456 bytes, the most that a script may have"
+    at_once(2, script, comment)
+    at_once(2, script, "run", comment)
+    at_once(2, "cannot open '" .. comment .. "': it has more than 8388608 bytes, the most that lint looks at", "lint",
+      comment)
+    build.spit(at("nul.lua"), "-- \0")
+    at_once(2, "'" .. at("nul.lua") .. "' is no text: the byte at offset 3 is 0", "lint", at("nul.lua"))
+  end)
+
+  it("that never ends is refused at its first wrong byte, or where there are too many", function()
+    local r = build.shell(("ulimit -t 2; yes | %s exec -"):format(build.program))
+    assert.equal("nkilua: -: err_base64: byte outside the alphabet at offset 1 of the base64 text\n", r.err)
+    r = build.shell(("ulimit -t 2; yes | %s lint -"):format(build.program))
+    assert.equal("nkilua: cannot open 'standard input': it has more than 8388608 bytes, the most that lint looks at\n",
+      r.err)
+  end)
+
+  it("of more than a megabyte is read as it was written", function()
+    build.spit(at("pass.lua"), [[
+      local nki, nl = require "nki", require "nki.language"
+      return nki.jit(function(a)
+        local out = nl.ndarray(a.shape, a.dtype, {buffer = nl.shared_hbm})
+        nl.store(out, nl.load(a))
+        return out
+      end, {platform_target = "trn2"})]])
+    for _, ending in ipairs {"npy", "npz", "safetensors"} do
+      local file = at("large." .. ending)
+      cli.ok {"run", at("pass.lua"), "a=f32[128,4096]:normal(3)", "-o", file}
+      local name = file .. (ending == "npy" and "" or ":output_0")
+      cli.ok {"run", at("pass.lua"), "a=f32[128,4096]:normal(3)", "--check", name, "--rtol", "0", "--atol", "0"}
+      cli.ok {"run", at("pass.lua"), "a=" .. name, "-o", at("again." .. ending)}
+      assert.equal(build.slurp(file), build.slurp(at("again." .. ending)))
+    end
+  end)
 end)

@@ -17,6 +17,21 @@ nkl_status nkl_program_decode(const char *backend_config, size_t len, nkl_progra
   return s;
 }
 
+nkl_status nkl_program_load(const char *path, nkl_program **out, nkl_error_buf *err) {
+  static const FileKind kind = {"a backend_config may have", SIZE_MAX, config_begins};
+  Diag d;
+  Text text;
+  API_SET(out, NULL);
+  API_CHECK(err, path, out);
+  diag_init(&d, alloc_std);
+  text_init(&text, alloc_std);
+  nkl_status s = file_read_as(path, &kind, &text, &d) ? nkl_program_decode(text_str(&text), text.len, out, err)
+                                                      : api_fail_buf(err, &d);
+  text_free(&text);
+  diag_free(&d);
+  return s;
+}
+
 nkl_program *nkl_program_retain(nkl_program *p) { return p ? api_program(artifact_retain(api_artifact(p))) : NULL; }
 
 void nkl_program_release(nkl_program *p) { artifact_release(api_artifact(p)); }

@@ -1,4 +1,4 @@
-/* file.c -- base room: whole files in and out through file descriptors. */
+/* file.c -- base room: whole files out through file descriptors, complete or not at all. */
 #include "file.h"
 
 #include <dirent.h>
@@ -11,49 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PIECE = 1 << 16, MOST = 1 << 30 }; /* one read or write call moves at most about 2 GiB */
-
-/* Appends until end of file. The size only says how much room to make at once: a pipe or /proc file has none. */
-static bool read_all(int fd, const char *path, Text *out, Diag *d) {
-  struct stat st;
-  size_t hint = PIECE;
-  if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) hint = (size_t)st.st_size + 1;
-  for (;;) {
-    char *p = text_reserve(out, hint);
-    if (!p) return DIAG0(d, nomem);
-    ssize_t got = read(fd, p, hint < MOST ? hint : MOST);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return DIAG(d, file_read, path, strerror(errno));
-    if (got == 0) return true;
-    text_commit(out, (size_t)got);
-    hint = hint > (size_t)got ? hint - (size_t)got : PIECE;
-  }
-}
-
-/* A folder has no bytes and a device such as /dev/zero no end; a terminal and a pipe are typed or written to. */
-static const char *unreadable(int fd, bool standard) {
-  struct stat st;
-  if (fstat(fd, &st) != 0) return NULL; /* reading says why */
-  if (S_ISDIR(st.st_mode)) return "it is a folder";
-  bool device = S_ISBLK(st.st_mode) || (S_ISCHR(st.st_mode) && !isatty(fd));
-  return device && !standard ? "it is a device" : NULL;
-}
-
-bool file_read(const char *path, Text *out, Diag *d) {
-  bool standard = strcmp(path, "-") == 0;
-  const char *name = standard ? "standard input" : path;
-  int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return DIAG(d, file_open, path, strerror(errno));
-  const char *why = unreadable(fd, standard);
-  size_t before = out->len;
-  bool ok = why ? DIAG(d, file_open, name, why) : read_all(fd, name, out, d);
-  if (!standard) close(fd);
-  if (out->data) { /* an unfinished read leaves nothing behind */
-    if (!ok) out->len = before;
-    out->data[out->len] = '\0';
-  }
-  return ok;
-}
+enum { MOST = 1 << 30 }; /* one write call moves at most about 2 GiB */
 
 static bool write_all(int fd, const char *p, size_t n) {
   while (n > 0) {

@@ -6,7 +6,7 @@
 #include "zip.h"
 
 static const char MAGIC[] = "\x93NUMPY";
-enum { MAGIC_LEN = 6, HEAD_ALIGN = 64, DESCR_MAX = sizeof((NpyArray *)0)->descr - 1 };
+enum { MAGIC_LEN = 6, HEAD_ALIGN = 64, HEAD_MOST = 1 << 20, DESCR_MAX = sizeof((NpyArray *)0)->descr - 1 };
 
 typedef struct Reader {
   const char *s;  /* whole file */
@@ -147,7 +147,10 @@ static bool read_dict(Reader *r, NpyArray *out) {
 }
 
 /* Bounds of the header by the version's length field; r->end ends up where the data begins. */
-static bool read_preamble(Reader *r, size_t n) {
+static bool read_preamble(Reader *r, const FileIn *in) {
+  enum { PREAMBLE = 12 };
+  size_t n = in->n;
+  if (!file_need(in, 0, n < PREAMBLE ? n : PREAMBLE, r->d)) return false;
   if (n < MAGIC_LEN || memcmp(r->s, MAGIC, MAGIC_LEN) != 0) return fault(r, "not a .npy file", 0);
   if (n < 10) return fault(r, "cut off in the header", n);
   int major = r->s[6], minor = r->s[7];
@@ -157,8 +160,9 @@ static bool read_preamble(Reader *r, size_t n) {
   for (size_t i = width; i-- > 0;) len = len << 8 | (unsigned char)r->s[8 + i];
   r->at = 8 + width;
   if (len > n - r->at) return fault(r, "cut off in the header", n);
+  if (len > HEAD_MOST) return fault(r, "header is longer than 1 MiB", 8);
   r->end = r->at + len;
-  return true;
+  return file_need(in, r->at, len, r->d);
 }
 
 /* Product of the dims and the itemsize. Zero dims do not excuse an overflow of the others: strides need them too. */
@@ -176,7 +180,7 @@ static bool byte_count(const NpyArray *a, int64_t *out) {
 bool npy_parse(const FileIn *in, NpyArray *out, Diag *d) {
   Reader r = {.s = in->data, .what = in->what, .d = d};
   *out = (NpyArray){.name = NULL};
-  if (!read_preamble(&r, in->n) || !read_dict(&r, out)) return false;
+  if (!read_preamble(&r, in) || !read_dict(&r, out)) return false;
   size_t have = in->n - r.end;
   if (!byte_count(out, &out->nbytes)) return fault(&r, "shape is too large", r.end);
   if ((uint64_t)out->nbytes > have) return fault(&r, "data is shorter than the shape says", in->n);
@@ -190,8 +194,12 @@ static bool read_member(Arena *a, const FileIn *in, const ZipMember *m, NpyArray
   if (!what) return DIAG0(d, nomem);
   if (m->name_len < 4 || strcmp(m->name + m->name_len - 4, ".npy") != 0)
     return DIAG(d, npy_format, what, "not a .npy array", m->header);
-  const FileIn archive = {what, in->data, in->n};
-  FileIn member = {what, NULL, m->size};
+  FileIn archive = *in, member;
+  archive.what = what;
+  /* A wrong header is found before much data behind it is read or inflated. */
+  bool large = m->size > ZIP_HEAD;
+  if (large && (!zip_head(a, &archive, m, &member, d) || (member.data && !npy_parse(&member, out, d)))) return false;
+  member = (FileIn){.what = what, .n = m->size};
   if (!zip_data(a, &archive, m, &member.data, d) || !npy_parse(&member, out, d)) return false;
   out->name = arena_strdup(a, m->name, m->name_len - 4);
   return out->name || DIAG0(d, nomem);

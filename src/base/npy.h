@@ -21,7 +21,9 @@ typedef struct NpyArray {
 } NpyArray;
 
 /* Strict readers over bytes; messages give the offset. Versions 1, 2, 3; pickles and
-   structured dtypes refused; sizes overflow-checked; data must be exactly as long as shape says. */
+   structured dtypes refused; sizes overflow-checked; data must be exactly as long as shape says. Of a file with a
+   source npy_parse reads the header, the caller what it takes of the data; of an archive all members are read and
+   checked. */
 bool npy_parse(const FileIn *in, NpyArray *out, Diag *d);
 bool npz_parse(Arena *a, const FileIn *in, NpyArray **out, uint32_t *count, Diag *d);
 /* Writers append to `out`. C order. npz members are stored (not deflated), CRC-32 right, zip64 when needed, no time

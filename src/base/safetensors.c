@@ -90,11 +90,13 @@ bool safetensors_parse(Arena *a, const FileIn *in, SafeTensor **out, uint32_t *c
   *out = NULL;
   *count = 0;
   if (n < 8) return fail(d, what, "the file", "is shorter than its header length");
+  if (!file_need(in, 0, n < 9 ? n : 9, d)) return false;
   uint64_t header = 0;
   for (int i = 7; i >= 0; i--) header = header << 8 | (unsigned char)bytes[i];
   if (header > HEADER_MAX || header > n - 8)
-    return fail(d, what, "the header", "is longer than the file or than 100 MB");
-  if (header < 2 || bytes[8] != '{') return fail(d, what, "the header", "does not begin with '{'");
+    return fail(d, what, "the header", "is longer than the file or than 100 MB (offset 0)");
+  if (header < 2 || bytes[8] != '{') return fail(d, what, "the header", "does not begin with '{' (offset 8)");
+  if (!file_need(in, 8, (size_t)header, d)) return false;
   const Json *root = json_parse(a, bytes + 8, (size_t)header, what, d);
   if (!root) return false;
   Cover cover = {bytes + 8 + header, (int64_t)(n - 8 - header), what, d};

@@ -14,7 +14,7 @@ typedef struct SafeTensor {
   int64_t nbytes;
 } SafeTensor;
 
-/* In file order. */
+/* In file order. Of a file with a source the header is read, the caller reads what it takes of the data. */
 bool safetensors_parse(Arena *a, const FileIn *in, SafeTensor **out, uint32_t *count, Diag *d);
 /* Appends a file: header padded to 8 bytes, tensors in the order given. */
 void safetensors_write(Text *out, const SafeTensor *tensors, uint32_t count);

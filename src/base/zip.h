@@ -17,6 +17,10 @@ typedef struct ZipMember {
 
 /* The members in the order of the central directory, all offsets checked, none overlapping another, no name twice. */
 bool zip_list(Arena *a, const FileIn *in, ZipMember **out, uint32_t *count, Diag *d);
+/* The beginning of the contents, at least ZIP_HEAD bytes or all; head->n is the whole size. What is stored is borrowed
+   from the archive and has its source; data is NULL where only zip_data can tell. */
+enum { ZIP_HEAD = (1 << 20) + 64 };
+bool zip_head(Arena *a, const FileIn *in, const ZipMember *m, FileIn *head, Diag *d);
 /* The contents, CRC checked: borrowed from the archive when stored, in the arena when deflated. */
 bool zip_data(Arena *a, const FileIn *in, const ZipMember *m, const char **data, Diag *d);
 

@@ -18,6 +18,7 @@ enum {
 
 typedef struct Zip {
   Arena *a;
+  const FileIn *in;
   const unsigned char *p;
   size_t n;
   const char *what;
@@ -27,6 +28,8 @@ typedef struct Zip {
 } Zip;
 
 static bool fault(const Zip *z, const char *reason, size_t at) { return DIAG(z->d, npy_format, z->what, reason, at); }
+
+static bool need(const Zip *z, size_t at, size_t n) { return file_need(z->in, at, n, z->d); }
 
 static uint64_t get(const unsigned char *p, int bytes) { /* little-endian */
   uint64_t v = 0;
@@ -43,6 +46,7 @@ static bool is_signature(const Zip *z, size_t at, unsigned char a, unsigned char
 static bool find_end(const Zip *z, size_t *at) {
   if (z->n < END_SIZE) return fault(z, "not a zip archive: too short", z->n);
   size_t last = z->n - END_SIZE, first = last > MOST_COMMENT ? last - MOST_COMMENT : 0;
+  if (!need(z, first, z->n - first)) return false;
   for (size_t i = last + 1; i-- > first;) {
     if (!is_signature(z, i, 5, 6) || get(z->p + i + 20, 2) != z->n - i - END_SIZE) continue;
     *at = i;
@@ -55,6 +59,7 @@ static bool read_end64(Zip *z, size_t end, uint64_t *dir, uint64_t *size) {
   size_t locator = end - LOCATOR64_SIZE;
   uint64_t at = get(z->p + locator + 8, 8);
   if (locator < END64_SIZE || at > locator - END64_SIZE) return fault(z, "zip64 end record out of range", locator);
+  if (!need(z, (size_t)at, END64_SIZE)) return false;
   const unsigned char *p = z->p + at;
   if (!is_signature(z, (size_t)at, 6, 6) || get(p + 4, 8) != locator - at - 12)
     return fault(z, "bad zip64 end record", (size_t)at);
@@ -74,7 +79,9 @@ static bool read_end(Zip *z) {
   z->entries = get(p + 10, 2);
   z->dir_end = end;
   uint64_t size = get(p + 12, 4), dir = get(p + 16, 4);
-  if (end >= LOCATOR64_SIZE && is_signature(z, end - LOCATOR64_SIZE, 6, 7)) {
+  size_t before = end < LOCATOR64_SIZE ? end : LOCATOR64_SIZE;
+  if (!need(z, end - before, before)) return false;
+  if (before == LOCATOR64_SIZE && is_signature(z, end - LOCATOR64_SIZE, 6, 7)) {
     if (!read_end64(z, end, &dir, &size)) return false;
   } else if (get(p + 4, 2) != 0 || get(p + 6, 2) != 0 || get(p + 8, 2) != z->entries) {
     return fault(z, "archive of several disks", end);
@@ -107,11 +114,13 @@ static bool read_extra64(const Zip *z, size_t at, size_t len, uint64_t *const fi
 
 static bool read_local(const Zip *z, ZipMember *m) {
   if (z->dir < LOCAL_SIZE || m->header > z->dir - LOCAL_SIZE) return fault(z, "local header out of range", m->header);
+  if (!need(z, m->header, LOCAL_SIZE)) return false;
   const unsigned char *p = z->p + m->header;
   if (!is_signature(z, m->header, 3, 4)) return fault(z, "bad local header", m->header);
   size_t name_len = (size_t)get(p + 26, 2), room = z->dir - m->header - LOCAL_SIZE;
   size_t skip = name_len + (size_t)get(p + 28, 2);
   if (skip > room || m->packed > room - skip) return fault(z, "member runs into the central directory", m->header);
+  if (!need(z, m->header + LOCAL_SIZE, name_len)) return false;
   if (name_len != m->name_len || memcmp(p + LOCAL_SIZE, m->name, name_len) != 0)
     return fault(z, "local header names another member", m->header);
   m->data = m->header + LOCAL_SIZE + skip;
@@ -129,10 +138,12 @@ static bool read_name(const Zip *z, size_t at, size_t len, ZipMember *m) {
 /* One row of the central directory at *at, which moves on. */
 static bool read_entry(const Zip *z, size_t *at, ZipMember *m) {
   size_t room = z->dir_end - *at;
+  if (room >= CENTRAL_SIZE && !need(z, *at, CENTRAL_SIZE)) return false;
   if (room < CENTRAL_SIZE || !is_signature(z, *at, 1, 2)) return fault(z, "bad central directory", *at);
   const unsigned char *p = z->p + *at;
   size_t name_len = (size_t)get(p + 28, 2), extra = (size_t)get(p + 30, 2), comment = (size_t)get(p + 32, 2);
   if (name_len + extra + comment > room - CENTRAL_SIZE) return fault(z, "central directory cut off", *at);
+  if (!need(z, *at + CENTRAL_SIZE, name_len + extra)) return false;
   uint64_t packed = get(p + 20, 4), size = get(p + 24, 4), header = get(p + 42, 4), method = get(p + 10, 2);
   uint64_t *const wide[3] = {&size, &packed, &header};
   if (!read_extra64(z, *at + CENTRAL_SIZE + name_len, extra, wide)) return false;
@@ -169,7 +180,7 @@ static bool check_overlap(const Zip *z, const ZipMember *m, uint32_t count) {
 }
 
 bool zip_list(Arena *a, const FileIn *in, ZipMember **out, uint32_t *count, Diag *d) {
-  Zip z = {.a = a, .p = (const unsigned char *)in->data, .n = in->n, .what = in->what, .d = d};
+  Zip z = {.a = a, .p = (const unsigned char *)in->data, .n = in->n, .what = in->what, .d = d, .in = in};
   if (!read_end(&z)) return false;
   if (z.entries > UINT32_MAX / 2) return fault(&z, "too many members", z.dir);
   uint32_t total = (uint32_t)z.entries;
@@ -226,8 +237,40 @@ static bool inflate_member(Arena *a, const char *bytes, const ZipMember *m, char
   return ok;
 }
 
+/* Inflates the beginning of m into out[0..n), as far as so many packed bytes go. false: they are damaged. */
+static bool inflate_head(Arena *a, z_stream *s, unsigned char *out, size_t n) {
+  ArenaMark mark = arena_mark(a);
+  s->zalloc = arena_zalloc;
+  s->zfree = arena_zfree;
+  s->opaque = a;
+  s->next_out = out;
+  s->avail_out = (uInt)n;
+  int rc = inflateInit2(s, -MAX_WBITS);
+  if (rc == Z_OK) rc = inflate(s, Z_SYNC_FLUSH);
+  inflateEnd(s);
+  arena_rewind(a, mark);
+  return rc == Z_OK || rc == Z_BUF_ERROR || rc == Z_STREAM_END;
+}
+
+bool zip_head(Arena *a, const FileIn *in, const ZipMember *m, FileIn *head, Diag *d) {
+  *head = (FileIn){in->what, in->data + m->data, m->size, in->source};
+  if (!m->deflated) return true;
+  size_t n = m->size < ZIP_HEAD ? m->size : ZIP_HEAD, packed = m->packed < 2 * ZIP_HEAD ? m->packed : 2 * ZIP_HEAD;
+  if (!file_need(in, m->data, packed, d)) return false;
+  unsigned char *out = arena_alloc(a, n);
+  if (!out) return DIAG0(d, nomem);
+  z_stream s = {.next_in = (z_const Bytef *)(in->data + m->data), .avail_in = (uInt)packed};
+  bool ok = inflate_head(a, &s, out, n);
+  if (a->oom) return DIAG0(d, nomem);
+  if (!ok) return DIAG(d, npy_format, in->what, "damaged deflate data", m->data);
+  bool cut = s.avail_out > 0; /* by empty blocks, or by a wrong size, which zip_data finds */
+  *head = (FileIn){.what = in->what, .data = cut ? NULL : (const char *)out, .n = m->size};
+  return true;
+}
+
 bool zip_data(Arena *a, const FileIn *in, const ZipMember *m, const char **data, Diag *d) {
   const char *p = in->data + m->data;
+  if (!file_need(in, m->data, m->packed, d)) return false;
   if (m->deflated) {
     char *inflated;
     bool ok = inflate_member(a, in->data, m, &inflated);

@@ -28,16 +28,13 @@ int cmd_run(const Options *o) {
   return status;
 }
 
-static int decode(const Options *o, nkl_ctx *c, nkl_program **out) {
+static int decode(const Options *o, nkl_program **out) {
   nkl_error_buf err = NKL_ERROR_BUF_INIT;
-  nkl_buf text = NKL_BUF_INIT;
-  interrupt_disarm();
-  nkl_status got = nkl_file_read(c, o->operand.item[0], &text);
+  interrupt_disarm(); /* it may wait for a pipe */
+  nkl_status s = nkl_program_load(o->operand.item[0], out, &err);
   interrupt_arm();
-  if (got != NKL_OK) return fail_usage(c);
-  nkl_status s = nkl_program_decode(text.data, text.size, out, &err);
-  nkl_buf_free(&text);
-  return s == NKL_OK ? EXIT_OK : fail_file(&err, o->operand.item[0]);
+  if (s == NKL_OK) return EXIT_OK;
+  return fail_file(&err, s == NKL_ERR_IO ? NULL : o->operand.item[0]);
 }
 
 int cmd_exec(const Options *o) {
@@ -46,7 +43,7 @@ int cmd_exec(const Options *o) {
   Bounds b = {.n = 0};
   int status = context_open(&c, NULL);
   if (status != EXIT_OK) return status;
-  status = decode(o, c, &p);
+  status = decode(o, &p);
   const BindTo to = {.ctx = c, .program = p};
   if (status == EXIT_OK) status = bind_ranks(o, &to, &b);
   if (status == EXIT_OK) status = results(o, c, p, &b);

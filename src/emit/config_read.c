@@ -353,6 +353,16 @@ const Artifact *config_join(Alloc alloc, const ConfigParts *parts, Diag *d) {
   return read_json(&r, alloc, parts->head, parts->nhead);
 }
 
+bool config_begins(const FileIn *first, bool whole, Diag *d) {
+  if (whole) return true; /* config_decode says all there is to say */
+  Text text;
+  text_init(&text, d->message.alloc);
+  bool ok = base64_decode(&text, first->data, first->n - first->n % 4, d);
+  if (ok && *text_str(&text) != '{') ok = DIAG(d, config_type, "backend_config", kind_text(JSON_OBJECT));
+  text_free(&text);
+  return ok;
+}
+
 const Artifact *config_decode(Alloc alloc, const char *b64, size_t n, Diag *d) {
   Text text;
   text_init(&text, alloc);

@@ -1,6 +1,7 @@
 /* emit.h -- the artifact, and texts that are pure functions of it: backend_config, HLO, StableHLO. */
 #ifndef NK_EMIT_H
 #define NK_EMIT_H
+#include "file.h"
 #include "ir.h"
 #include "json.h"
 
@@ -86,6 +87,8 @@ void artifact_release(const Artifact *a);
 
 /* config.c: fills ir, config_json, backend_config from the other fields. */
 bool config_encode(Artifact *a, Diag *d);
+/* Could text that begins like this be a backend_config? For file_read_as. */
+bool config_begins(const FileIn *first, bool whole, Diag *d);
 /* Strict reading of base64 text (one trailing newline allowed): decodes, checks every key and type, parses and verifies
    the IR, checks that names, aliases, counts agree with it. */
 const Artifact *config_decode(Alloc alloc, const char *b64, size_t n, Diag *d);

@@ -118,7 +118,9 @@ static int run_script(lua_State *L) {
     push_arg(L, s);
     lua_setglobal(L, "arg");
   }
+  static const FileKind kind = {"a script may have", 256 << 20, NULL};
   const char *path = s->path && strcmp(s->path, "-") != 0 ? s->path : NULL;
+  if (!s->source && path && !file_is_small(path, &kind, job->d)) give_up(L, job);
   int status = s->source ? luaL_loadbufferx(L, s->source, s->len, s->chunkname, "t") : luaL_loadfilex(L, path, "t");
   const HostChunk chunk = {s->source, s->len, s->source ? s->chunkname : path ? path : "standard input"};
   if (status != LUA_OK) load_failed(L, job, &chunk, status);

@@ -1,6 +1,7 @@
 /* lint.c -- room lang: `nkilua lint`: lua/nki/lint.lua on the text of a file, and what it is told of public functions.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "docs.h"
 #include "file.h"
@@ -79,13 +80,21 @@ static int lint_text(lua_State *L) {
   return 0;
 }
 
+static bool without_nul(const FileIn *text, bool whole, Diag *d) {
+  (void)whole;
+  const char *nul = memchr(text->data, '\0', text->n);
+  return !nul || DIAG(d, file_not_text, text->what, (size_t)(nul - text->data));
+}
+
 bool host_lint(Host *h, const HostLint *lint, Text *out, size_t *found, Diag *d) {
   Text text;
   Diag own;
   *found = 0;
   text_init(&text, h->mem.base);
   diag_init(&own, h->mem.base);
-  bool ok = file_read(lint->path, &text, d);
+  static const FileKind kind = {"lint looks at", 8 << 20, without_nul};
+  bool ok = file_read_as(lint->path, &kind, &text, d) &&
+            without_nul(&(FileIn){lint->path, text_str(&text), text.len, NULL}, true, d);
   LintJob job = {h, lint->path, lint->json, &text, out, found, &own};
   ok = ok && host_protect(h, lint_text, &job, d);
   if (ok && own.id != ERR_none) {

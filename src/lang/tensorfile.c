@@ -44,6 +44,7 @@ typedef struct Found { /* one array, as the file has it */
   int64_t shape[NPY_MAX_RANK];
   const char *data;
   int64_t nbytes;
+  bool unread; /* data is in the file and has to be asked for */
 } Found;
 
 typedef struct Reading {
@@ -114,6 +115,7 @@ static bool found_numpy(const Reading *r, const NpyArray *a, Found *f) {
   memcpy(f->shape, a->shape, sizeof f->shape);
   f->data = a->data;
   f->nbytes = a->nbytes;
+  f->unread = a->name == NULL; /* an archive's members are read as they are checked */
   return true;
 }
 
@@ -145,6 +147,7 @@ static bool found_safetensor(const Reading *r, const SafeTensor *t, Found *f) {
   memcpy(f->shape, t->shape, sizeof f->shape);
   f->data = t->data;
   f->nbytes = t->nbytes;
+  f->unread = true;
   return true;
 }
 
@@ -229,7 +232,9 @@ static bool take(Reading *r, Alloc alloc, Found *f, SimTensor *out) {
   if (f->rank > IR_MAX_RANK) return DIAG(r->d, file_shape, r->ask->path, "a tensor has at most 8 dimensions");
   for (int i = 0; i < f->rank; i++)
     if (f->shape[i] < 1) return DIAG(r->d, file_shape, r->ask->path, "a dimension is 0; sizes are at least 1");
-  if (!choose_dtype(r, f, &out->dtype) || !straighten(r, f)) return false;
+  if (!choose_dtype(r, f, &out->dtype)) return false;
+  if (f->unread && !file_need(&r->in, (size_t)(f->data - r->in.data), (size_t)f->nbytes, r->d)) return false;
+  if (!straighten(r, f)) return false;
   memcpy(out->shape, f->shape, sizeof out->shape);
   out->data = alloc_new(&alloc, (size_t)tensor_bytes(out) + 1);
   if (!out->data) return DIAG0(r->d, nomem);
@@ -240,20 +245,18 @@ static bool take(Reading *r, Alloc alloc, Found *f, SimTensor *out) {
 
 bool tensorfile_read(Alloc alloc, const TensorAsk *ask, SimTensor *out, Diag *d) {
   TensorFileKind kind = tensorfile_kind(ask->path);
-  Text bytes;
+  FileView file;
   Arena a;
   *out = (SimTensor){.rank = 0};
   if (kind == TF_unknown) return DIAG(d, file_kind, ask->path);
-  text_init(&bytes, alloc);
+  text_init(&file.bytes, alloc);
+  if (!file_view(ask->path, &file, d)) return false;
   arena_init(&a, alloc);
-  bool ok = file_read(ask->path, &bytes, d);
-  if (ok) {
-    Reading r = {ask, &a, {ask->path, text_str(&bytes), bytes.len}, d};
-    Found f = {.rank = 0};
-    ok = (kind == TF_safetensors ? find_safetensor(&r, &f) : find_numpy(&r, &f)) && take(&r, alloc, &f, out);
-  }
+  Reading r = {ask, &a, file.in, d};
+  Found f = {.rank = 0};
+  bool ok = (kind == TF_safetensors ? find_safetensor(&r, &f) : find_numpy(&r, &f)) && take(&r, alloc, &f, out);
   arena_free(&a);
-  text_free(&bytes);
+  file_view_close(&file);
   return ok;
 }
 
@@ -317,14 +320,14 @@ static bool all_found(const Reading *r, const TensorList *list) {
 
 bool tensorfile_read_all(Arena *a, Alloc alloc, const TensorAsk *ask, TensorList *out, Diag *d) {
   TensorFileKind kind = tensorfile_kind(ask->path);
-  Text bytes;
+  FileView file;
   *out = (TensorList){NULL, 0};
   if (kind != TF_npz && kind != TF_safetensors) return DIAG(d, file_kind, ask->path);
-  text_init(&bytes, alloc);
-  bool ok = file_read(ask->path, &bytes, d);
-  Reading r = {ask, a, {ask->path, text_str(&bytes), bytes.len}, d};
-  ok = ok && (kind == TF_npz ? read_npz : read_safetensors)(&r, alloc, &out->entries, &out->n) && all_found(&r, out);
-  text_free(&bytes);
+  text_init(&file.bytes, alloc);
+  if (!file_view(ask->path, &file, d)) return false;
+  Reading r = {ask, a, file.in, d};
+  bool ok = (kind == TF_npz ? read_npz : read_safetensors)(&r, alloc, &out->entries, &out->n) && all_found(&r, out);
+  file_view_close(&file);
   return ok;
 }
 
