@@ -20,9 +20,8 @@ void text_clear(Text *t) {
 
 const char *text_str(const Text *t) { return t->data ? t->data : ""; }
 
-char *text_reserve(Text *t, size_t n) {
+char *text_grow(Text *t, size_t n) {
   if (t->oom) return NULL;
-  if (t->data && n < t->cap - t->len) return t->data + t->len; /* cap > len: there is always a NUL */
   if (n > SIZE_MAX / 4 - t->len) {
     t->oom = true;
     return NULL;
@@ -40,18 +39,7 @@ char *text_reserve(Text *t, size_t n) {
   return t->data + t->len;
 }
 
-void text_commit(Text *t, size_t n) {
-  if (n == 0) return;
-  t->len += n;
-  t->data[t->len] = '\0';
-}
-
-void text_add(Text *t, const void *s, size_t n) {
-  char *p = text_reserve(t, n);
-  if (!p || n == 0) return;
-  memcpy(p, s, n);
-  text_commit(t, n);
-}
+void text_add(Text *t, const void *s, size_t n) { text_put(t, s, n); }
 
 void text_puts(Text *t, const char *s) { text_add(t, s, strlen(s)); }
 

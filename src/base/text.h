@@ -22,26 +22,34 @@ void text_free(Text *t);
 void text_clear(Text *t);                        /* empty and valid again (oom reset); keeps the storage */
 const char *text_str(const Text *t);             /* never NULL */
 void text_add(Text *t, const void *s, size_t n); /* s must not point into t */
-/* The same without a call when there is room, for who writes many small pieces. */
+char *text_grow(Text *t, size_t n);              /* text_reserve when there is no room */
+/* Room for n more bytes behind t->len; write there, then text_commit how many. NULL when out of memory. */
+static inline char *text_reserve(Text *t, size_t n) {
+  return n < t->cap - t->len && !t->oom ? t->data + t->len : text_grow(t, n); /* cap > len: there is always a NUL */
+}
+static inline void text_commit(Text *t, size_t n) {
+  t->len += n;
+  t->data[t->len] = '\0';
+}
+/* text_add without a call when there is room, for who writes many small pieces. */
 static inline void text_put(Text *t, const void *s, size_t n) {
-  if (t->data && n < t->cap - t->len) {
-    if (n) memcpy(t->data + t->len, s, n);
-    t->len += n;
-    t->data[t->len] = '\0';
-  } else {
-    text_add(t, s, n);
-  }
+  char *at = text_reserve(t, n);
+  if (!at) return;
+  if (n) memcpy(at, s, n);
+  text_commit(t, n);
 }
 /* Little endian on every machine. */
-static inline void text_put_u64(Text *t, uint64_t v) {
+static inline void text_le64(void *to, uint64_t v) {
   const unsigned char b[8] = {(unsigned char)v,         (unsigned char)(v >> 8),  (unsigned char)(v >> 16),
                               (unsigned char)(v >> 24), (unsigned char)(v >> 32), (unsigned char)(v >> 40),
                               (unsigned char)(v >> 48), (unsigned char)(v >> 56)};
+  memcpy(to, b, sizeof b);
+}
+static inline void text_put_u64(Text *t, uint64_t v) {
+  char b[8];
+  text_le64(b, v);
   text_put(t, b, sizeof b);
 }
-/* Room for n more bytes behind t->len; write there, then text_commit how many. NULL when out of memory. */
-char *text_reserve(Text *t, size_t n);
-void text_commit(Text *t, size_t n);
 void text_puts(Text *t, const char *s);
 void text_putc(Text *t, char c);
 /* As in the C locale, whatever the program's locale is. For artifacts print doubles with text_double, not %g. */

@@ -6,12 +6,15 @@
 
 static void put_byte(Text *key, unsigned char b) { text_put(key, &b, 1); }
 
-static void put_bytes(Text *key, const void *s, size_t n) {
-  text_put_u64(key, n);
-  text_put(key, s, n);
+static inline void put_bytes(Text *key, const void *s, size_t n) {
+  char *at = text_reserve(key, 8 + n);
+  if (!at) return;
+  text_le64(at, n);
+  if (n) memcpy(at + 8, s, n);
+  text_commit(key, 8 + n);
 }
 
-static void put_str(Text *key, const char *s) { put_bytes(key, s ? s : "", s ? strlen(s) : 0); }
+static inline void put_str(Text *key, const char *s) { put_bytes(key, s ? s : "", s ? strlen(s) : 0); }
 
 static void put_double(Text *key, double f) {
   uint64_t bits;
@@ -47,19 +50,30 @@ void fw_key_const(Text *key, const ConstValue *v) {
   }
 }
 
-static void put_arg(Text *key, const FwArg *arg) {
-  put_str(key, arg->name);
-  if (!arg->is_tensor) {
-    fw_key_const(key, &arg->value);
-    return;
-  }
-  unsigned char head[3] = {'T', (unsigned char)arg->dtype, (unsigned char)arg->rank};
-  text_put(key, head, sizeof head);
-  for (int i = 0; i < arg->rank; i++) text_put_u64(key, (uint64_t)arg->shape[i]);
+/* Every call writes this: in one piece. */
+static void put_tensor(Text *key, const FwArg *arg) {
+  size_t name = strlen(arg->name), head = 8 + name + 3;
+  char *at = text_reserve(key, head + 8 * (size_t)arg->rank);
+  if (!at) return;
+  text_le64(at, name);
+  memcpy(at + 8, arg->name, name);
+  at[8 + name] = 'T';
+  at[9 + name] = (char)arg->dtype;
+  at[10 + name] = (char)arg->rank;
+  for (int i = 0; i < arg->rank; i++) text_le64(at + head + 8 * (size_t)i, (uint64_t)arg->shape[i]);
+  text_commit(key, head + 8 * (size_t)arg->rank);
 }
 
-bool fw_generate_hash_key(const FwRequest *r, Text *key, Diag *d) {
-  put_str(key, NKILUA_BUILD_VERSION);
+static void put_arg(Text *key, const FwArg *arg) {
+  if (arg->is_tensor) {
+    put_tensor(key, arg);
+  } else {
+    put_str(key, arg->name);
+    fw_key_const(key, &arg->value);
+  }
+}
+
+static void put_grid(Text *key, const FwRequest *r) {
   unsigned char head[4] = {(unsigned char)r->target, r->target_is_fallback, r->legacy, (unsigned char)r->ngrid};
   text_put(key, head, sizeof head);
   for (int i = 0; i < r->ngrid; i++) {
@@ -68,6 +82,11 @@ bool fw_generate_hash_key(const FwRequest *r, Text *key, Diag *d) {
     text_put_u64(key, spread ? (uint64_t)r->cores[i].count : 1);
     text_put_u64(key, spread ? (uint64_t)r->cores[i].block : 1);
   }
+}
+
+bool fw_generate_hash_key(const FwRequest *r, Text *key, Diag *d) {
+  put_str(key, NKILUA_BUILD_VERSION);
+  put_grid(key, r);
   put_str(key, r->func_name);
   put_str(key, r->call_target ? r->call_target : EMIT_TARGET_NATIVE);
   put_str(key, r->environment);

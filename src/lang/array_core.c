@@ -9,8 +9,8 @@ const char LANG_DECL[] = "nki.decl";
 
 enum { DATA_ALIGN = 64 };
 
-LArray *lang_to_array(lua_State *L, int i) { return lang_test(L, i, lang_ctx(L)->mt_array); }
-LDecl *lang_to_decl(lua_State *L, int i) { return lang_test(L, i, lang_ctx(L)->mt_decl); }
+LArray *lang_to_array(lua_State *L, int i) { return lang_array_at(L, i); }
+LDecl *lang_to_decl(lua_State *L, int i) { return lang_decl_at(L, i); }
 
 static void *take_block(lua_State *L, size_t size) {
   void *ud;
@@ -29,7 +29,7 @@ static LArray *push_empty(lua_State *L, DType dtype, int rank, const int64_t *sh
   if (!fits) LANG_FAIL(L, host_shape, "array", "the size in bytes does not fit 62 bits");
   luaL_checkstack(L, 4, NULL);
   LArray *a = lua_newuserdatauv(L, sizeof *a, 1);
-  *a = (LArray){.dtype = dtype, .rank = rank, .count = count, .nbytes = (size_t)bytes};
+  *a = (LArray){.tag = LANG_ARRAY, .dtype = dtype, .rank = rank, .count = count, .nbytes = (size_t)bytes};
   if (rank > 0) memcpy(a->shape, shape, (size_t)rank * sizeof *shape);
   luaL_setmetatable(L, LANG_ARRAY);
   return a;
@@ -76,6 +76,13 @@ static int l_array_gc(lua_State *L) {
 
 /* ---- declarations ------------------------------------------------------------------------------------------------ */
 
+void lang_push_decl(lua_State *L, DType dtype, int rank, const int64_t *shape) {
+  LDecl *d = lua_newuserdatauv(L, sizeof *d, 0);
+  *d = (LDecl){.tag = LANG_DECL, .dtype = dtype, .rank = rank};
+  if (rank > 0) memcpy(d->shape, shape, (size_t)rank * sizeof *shape);
+  luaL_setmetatable(L, LANG_DECL);
+}
+
 int array_decl(lua_State *L) {
   static const char *const names[] = {"shape", "dtype"};
   static const bool required[] = {true, true};
@@ -84,10 +91,7 @@ int array_decl(lua_State *L) {
   lang_bind(L, &spec);
   int rank = array_shape_arg(L, 1, spec.func, dim);
   DType dtype = lang_check_dtype(L, 2, spec.func, "dtype");
-  LDecl *d = lua_newuserdatauv(L, sizeof *d, 0);
-  *d = (LDecl){.dtype = dtype, .rank = rank};
-  memcpy(d->shape, dim, sizeof d->shape);
-  luaL_setmetatable(L, LANG_DECL);
+  lang_push_decl(L, dtype, rank, dim);
   return 1;
 }
 
@@ -131,16 +135,14 @@ static int l_decl_tostring(lua_State *L) {
   return 1;
 }
 
-void array_open(lua_State *L, LangCtx *c) {
+void array_open(lua_State *L) {
   static const luaL_Reg array_meta[] = {{"__gc", l_array_gc}, {NULL, NULL}};
   static const luaL_Reg decl_meta[] = {
       {"__index", l_decl_index}, {"__eq", l_decl_eq}, {"__tostring", l_decl_tostring}, {NULL, NULL}};
   luaL_newmetatable(L, LANG_ARRAY);
   luaL_setfuncs(L, array_meta, 0);
   array_metamethods(L);
-  c->mt_array = lua_topointer(L, -1);
   luaL_newmetatable(L, LANG_DECL);
   luaL_setfuncs(L, decl_meta, 0);
-  c->mt_decl = lua_topointer(L, -1);
   lua_pop(L, 2);
 }

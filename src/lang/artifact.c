@@ -5,8 +5,6 @@
 #include "kernel.h"
 
 const char LANG_ARTIFACT[] = "nki.artifact";
-static const char
-    artifacts_key; /* registry: address -> userdata, weak values: one userdata per artifact while a script holds it */
 
 typedef struct LArtifact {
   const Artifact *a;
@@ -21,7 +19,7 @@ const Artifact *lang_to_artifact(lua_State *L, int i) {
 static void push(lua_State *L, LangCtx *c, const Artifact *a) {
   luaL_checkstack(L, 6, NULL);
   if (!c->mt_artifact) artifact_open(L, c);
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &artifacts_key);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, c->artifacts);
   if (lua_rawgetp(L, -1, a) == LUA_TNIL) {
     lua_pop(L, 1);
     LArtifact *u = lua_newuserdatauv(L, sizeof *u, 0);
@@ -32,7 +30,7 @@ static void push(lua_State *L, LangCtx *c, const Artifact *a) {
     lua_rawsetp(L, -3, a);
     lang_extern_take(L, c, u->bytes = a->arena.used + a->module->arena.used);
   }
-  lua_remove(L, -2);
+  lua_replace(L, -2);
 }
 
 void lang_push_artifact(lua_State *L, const Artifact *a) { push(L, lang_ctx(L), a); }
@@ -318,12 +316,12 @@ void artifact_open(lua_State *L, LangCtx *c) {
   luaL_newlib(L, methods);
   lua_pushcclosure(L, l_index, 1);
   lua_setfield(L, -2, "__index");
-  lua_newtable(L);
+  lua_newtable(L); /* address -> userdata, weak values: one userdata per artifact while a script holds it */
   lua_createtable(L, 0, 1);
   lua_pushliteral(L, "v");
   lua_setfield(L, -2, "__mode");
   lua_setmetatable(L, -2);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &artifacts_key);
+  c->artifacts = luaL_ref(L, LUA_REGISTRYINDEX);
   c->mt_artifact = lua_topointer(L, -1); /* last: all is there */
   lua_pop(L, 1);
 }

@@ -58,6 +58,8 @@ extern const char LANG_DS[];
 static inline LTile *lang_tile_at(lua_State *L, int i) { return lang_tagged(L, i, LANG_TILE, sizeof(LTile)); }
 static inline LToken *lang_token_at(lua_State *L, int i) { return lang_tagged(L, i, LANG_TOKEN, sizeof(LToken)); }
 static inline LIndex *lang_index_at(lua_State *L, int i) { return lang_tagged(L, i, LANG_INDEX, sizeof(LIndex)); }
+static inline LArray *lang_array_at(lua_State *L, int i) { return lang_tagged(L, i, LANG_ARRAY, sizeof(LArray)); }
+static inline LDecl *lang_decl_at(lua_State *L, int i) { return lang_tagged(L, i, LANG_DECL, sizeof(LDecl)); }
 static inline LangCtx *lang_upctx(lua_State *L) { return lua_touserdata(L, lua_upvalueindex(1)); }
 
 /* Is this chunk of our own Lua half? */

@@ -7,11 +7,7 @@
 
 #include "capture.h"
 
-enum { MAX_DEPTH = 1000 };
-
-/* Registry key of a list of weak tables: closure -> LDump, what has a name -> name, object -> number. */
-static const char tables_key = 0;
-enum { DUMPS = 1, NAMES, SERIALS };
+enum { MAX_DEPTH = 1000, LEVELS = 8, LEVEL_SLOTS = 24 };
 
 void *capture_grow(lua_State *L, LangCtx *c, void *p, size_t *cap, size_t size) {
   size_t want = *cap ? *cap * 2 : 32;
@@ -30,18 +26,16 @@ void capture_weak_table(lua_State *L) {
 }
 
 void capture_open(lua_State *L, LangCtx *c) {
-  lua_createtable(L, 3, 0);
+  Capture *k = c->capture = alloc_new(&c->alloc, sizeof *k);
+  if (!k) lang_no_memory(L);
+  *k = (Capture){.walk = 0};
+  text_init(&k->bytes, c->alloc);
   capture_weak_table(L);
-  lua_rawseti(L, -2, DUMPS);
+  k->dumps_ref = luaL_ref(L, LUA_REGISTRYINDEX);
   capture_open_names(L);
-  lua_rawseti(L, -2, NAMES);
+  k->names_ref = luaL_ref(L, LUA_REGISTRYINDEX);
   capture_weak_table(L);
-  lua_rawseti(L, -2, SERIALS);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &tables_key);
-  c->capture = alloc_new(&c->alloc, sizeof *c->capture);
-  if (!c->capture) lang_no_memory(L);
-  *c->capture = (Capture){.walk = 0};
-  text_init(&c->capture->bytes, c->alloc);
+  k->serials_ref = luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
 void capture_free(LangCtx *c) {
@@ -173,7 +167,7 @@ const char *capture_walk(lua_State *L, LangCtx *c, int i) {
   Capture *k = c->capture;
   const char *name = NULL;
   if (++k->depth > MAX_DEPTH) LANG_FAIL(L, captured_state_deep, MAX_DEPTH);
-  luaL_checkstack(L, 16, NULL);
+  if (k->depth % LEVELS == 1) luaL_checkstack(L, LEVELS * LEVEL_SLOTS, NULL);
   switch (lua_type(L, i)) {
     case LUA_TNIL:
       put_tag(k, 'n');
@@ -236,15 +230,14 @@ void capture_add(lua_State *L, LangCtx *c, int function) {
   luaL_checkstack(L, 16, NULL);
   function = lua_absindex(L, function);
   int top = lua_gettop(L);
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &tables_key);
-  lua_rawgeti(L, top + 1, DUMPS);
-  lua_rawgeti(L, top + 1, NAMES);
-  lua_rawgeti(L, top + 1, SERIALS);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, k->dumps_ref);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, k->names_ref);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, k->serials_ref);
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
-  k->dumps = top + 2;
-  k->names = top + 3;
-  k->serials = top + 4;
-  k->globals = top + 5;
+  k->dumps = top + 1;
+  k->names = top + 2;
+  k->serials = top + 3;
+  k->globals = lua_topointer(L, top + 4);
   if (!k->named) capture_name_standard(L, k->names);
   k->named = true;
   capture_walk(L, c, function);

@@ -40,8 +40,11 @@ struct Capture {
   int depth;
   bool by_serial; /* some object was told by its number alone, first at: */
   size_t serial_at;
-  bool named;                         /* the standard libraries have their names */
-  int dumps, names, serials, globals; /* stack indices of the registry's tables during a walk */
+  bool named; /* the standard libraries have their names */
+  /* Weak tables: closure -> LDump, what has a name -> name, object -> number. In the registry, and on the stack during
+     a walk. */
+  int dumps_ref, names_ref, serials_ref, dumps, names, serials;
+  const void *globals; /* the table, during a walk */
 };
 
 /* Raises. */

@@ -13,14 +13,14 @@ static void add_mark(lua_State *L, LangCtx *c, const char *name) {
 /* Its value follows. */
 static void mark_value(Capture *k) { k->marks[k->nmarks - 1].value = k->bytes.len; }
 
-/* The code of the closure at i, made once. Leaves its userdata on the stack. */
-static const LDump *push_dump(lua_State *L, LangCtx *c, int i) {
+/* The code of the closure at i if it was walked before. Leaves its userdata, or nil, on the stack. */
+static const LDump *push_known_dump(lua_State *L, const Capture *k, int i) {
   lua_pushvalue(L, i);
-  lua_rawget(L, c->capture->dumps);
-  const LDump *d = lua_touserdata(L, -1);
-  if (d) return d;
-  lua_pop(L, 1);
-  d = dump_push(L, c, i);
+  return lua_rawget(L, k->dumps) == LUA_TNIL ? NULL : lua_touserdata(L, -1);
+}
+
+static const LDump *push_new_dump(lua_State *L, LangCtx *c, int i) {
+  const LDump *d = dump_push(L, c, i);
   lua_pushvalue(L, i);
   lua_pushvalue(L, -2);
   lua_rawset(L, c->capture->dumps);
@@ -77,10 +77,15 @@ static void look_up(lua_State *L, int env) {
 /* Fields of the table at t, as indexing finds them. */
 static void walk_fields(lua_State *L, LangCtx *c, int t, const Names *n) {
   Capture *k = c->capture;
+  bool plain = !lua_getmetatable(L, t);
+  if (!plain) lua_pop(L, 1);
   for (int i = 1; i <= n->nfields; i++) {
     lua_rawgeti(L, n->fields, i);
-    const char *name = lua_tostring(L, -1);
-    look_up(L, t);
+    const char *name = lua_tostring(L, -1); /* its list keeps it */
+    if (plain)
+      lua_rawget(L, t);
+    else
+      look_up(L, t);
     if (!lua_isnil(L, -1)) {
       put_bytes(k, ':', name, strlen(name));
       capture_walk_part(L, c, lua_gettop(L));
@@ -117,7 +122,7 @@ static bool used_whole(lua_State *L, const Names *n, const char *variable) {
 /* A captured value, and what of it the function can reach by the names in it. */
 static void walk_captured(lua_State *L, LangCtx *c, const char *variable, const Names *n) {
   int i = lua_gettop(L);
-  if (lua_rawequal(L, i, c->capture->globals) && !used_whole(L, n, variable)) { /* only `_G.x` */
+  if (lua_topointer(L, i) == c->capture->globals && !used_whole(L, n, variable)) { /* only `_G.x` */
     walk_fields(L, c, i, n);
     return;
   }
@@ -165,16 +170,19 @@ static void walk_upvalues(lua_State *L, LangCtx *c, int f, const Names *n) {
 /* A string's methods, as `s:name()` finds them. */
 static void walk_methods(lua_State *L, LangCtx *c, const Names *n) {
   Capture *k = c->capture;
-  int top = lua_gettop(L);
-  lua_pushliteral(L, "");
-  int kind = luaL_getmetafield(L, -1, "__index"), methods = lua_gettop(L);
-  if (kind == LUA_TTABLE) {
-    walk_fields(L, c, methods, n);
-  } else if (kind != LUA_TNIL) {
-    put_tag(k, ':');
-    capture_walk(L, c, methods);
+  int string = lua_gettop(L) + 1, methods = string + 2;
+  lua_rawgeti(L, n->fields, n->nfields + 1); /* "__index", a string like any other */
+  if (lua_getmetatable(L, string)) {
+    lua_pushvalue(L, string);
+    int kind = lua_rawget(L, string + 1);
+    if (kind == LUA_TTABLE) {
+      walk_fields(L, c, methods, n);
+    } else if (kind != LUA_TNIL) {
+      put_tag(k, ':');
+      capture_walk(L, c, methods);
+    }
   }
-  lua_settop(L, top);
+  lua_settop(L, string - 1);
 }
 
 /* A C closure that no library of ours or Lua's has may keep a state: what coroutine.wrap, io.lines and string.gmatch
@@ -191,22 +199,43 @@ static void look_inside(lua_State *L, Capture *k, int f) {
   }
 }
 
+/* A list of the dump's names, if it is looked at. */
+static void push_names(lua_State *L, int dump, int which, bool used) {
+  if (used)
+    lua_getiuservalue(L, dump, which);
+  else
+    lua_pushnil(L);
+}
+
+/* A function that is told by its name or, being C without a name, by its number. Pops what lies above it if it is one.
+ */
+static bool walk_named(lua_State *L, Capture *k, int f) {
+  int top = lua_gettop(L) - 1;
+  if (capture_put_name(L, k, f)) return lua_settop(L, top), true;
+  if (!lua_iscfunction(L, f)) return false;
+  if (!capture_is_known(L, k, f)) look_inside(L, k, f);
+  capture_put_serial(L, k, f);
+  return lua_settop(L, top), true;
+}
+
 void capture_walk_function(lua_State *L, LangCtx *c, int f) {
   Capture *k = c->capture;
-  if (capture_put_name(L, k, f)) return;
-  if (lua_iscfunction(L, f)) {
-    if (!capture_is_known(L, k, f)) look_inside(L, k, f);
-    capture_put_serial(L, k, f);
+  int dump = lua_gettop(L) + 1;
+  const LDump *d = push_known_dump(L, k, f);
+  if (!d && walk_named(L, k, f)) return;
+  if (capture_seen(L, c, lua_topointer(L, f))) {
+    lua_settop(L, dump - 1);
     return;
   }
-  if (capture_seen(L, c, lua_topointer(L, f))) return;
   const char *outer = k->nmarks ? k->marks[k->nmarks - 1].name : NULL;
-  const LDump *d = push_dump(L, c, f);
-  int dump = lua_gettop(L);
+  if (!d) {
+    lua_settop(L, dump - 1);
+    d = push_new_dump(L, c, f);
+  }
   put_dump(k, d);
-  lua_getiuservalue(L, dump, 1);
-  lua_getiuservalue(L, dump, 2);
-  lua_getiuservalue(L, dump, 3);
+  push_names(L, dump, 1, d->nglobals > 0);
+  push_names(L, dump, 2, true);
+  push_names(L, dump, 3, d->nwhole > 0);
   const Names n = {dump + 1, dump + 2, dump + 3, d->nglobals, d->nfields, d->nwhole};
   if (d->dynamic) k->unsure = "the table of globals";
   walk_upvalues(L, c, f, &n);

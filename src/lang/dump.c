@@ -276,6 +276,8 @@ static LDump *make_dump(Chunk *c, const Text *text, const char *source) {
   d->nglobals = push_list(L, set);
   lua_setiuservalue(L, -2, 1);
   d->nfields = push_list(L, c->dynamic ? c->all : c->fields);
+  lua_pushliteral(L, "__index");
+  lua_rawseti(L, -2, d->nfields + 1);
   lua_setiuservalue(L, -2, 2);
   d->nwhole = push_list(L, c->whole);
   lua_setiuservalue(L, -2, 3);

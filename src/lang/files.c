@@ -45,7 +45,7 @@ const char *lang_relative(const char *dir, const char *source, char *buf, size_t
   }
   const char *path = skip_dot(source + 1);
   size_t below = strlen(dir);
-  if (strncmp(path, dir, below) == 0 && strlen(path + below) < size) return strcpy(buf, path + below);
+  if (strncmp(path, dir, below) == 0) return path + below;
   size_t same = common(path, dir), used = 0;
   if (same == 0 && (path[0] == '/') != (dir[0] == '/')) { /* one absolute, one not: no way from one to the other */
     snprintf(buf, size, "%s", base_name(path));

@@ -191,10 +191,7 @@ static void push_arg(lua_State *L, LangCtx *c, const FwArg *arg) {
     push_value(L, c, &arg->value);
     return;
   }
-  LDecl *d = lua_newuserdatauv(L, sizeof *d, 0);
-  *d = (LDecl){.dtype = arg->dtype, .rank = arg->rank};
-  memcpy(d->shape, arg->shape, sizeof d->shape);
-  luaL_setmetatable(L, LANG_DECL);
+  lang_push_decl(L, arg->dtype, arg->rank, arg->shape);
 }
 
 /* Pushes the positional arguments and one table of the named ones; returns how many values. */

@@ -194,8 +194,8 @@ void capture_describe(void *ud, const FwRequest *r, const void *before, size_t n
 void capture_name_module(lua_State *L, const char *name, int module);
 
 /* dump.c: the canonical bytes of a function: its binary chunk without the source's name. User value 1: sorted list of
-   the globals that the code names, 2: of the fields, 3: of the globals and upvalues that it uses for more than a field.
- */
+   the globals that the code names, 2: of the fields, then "__index", 3: of the globals and upvalues that it uses for
+   more than a field. */
 typedef struct LDump {
   const char *source; /* as Lua has it */
   const char *bytes;
@@ -226,7 +226,7 @@ void artifact_open(lua_State *L, LangCtx *c);
 void artifact_push_type(lua_State *L, const char *name, const IrBuf *b); /* {name =, dtype =, shape =} */
 /* lang_push_artifact of one whose reference is ours, which goes to the userdata. */
 void artifact_push_made(lua_State *L, LangCtx *c, const Artifact *a);
-void array_open(lua_State *L, LangCtx *c);
+void array_open(lua_State *L);
 int array_decl(lua_State *L);      /* nki.decl */
 int artifact_decode(lua_State *L); /* nki.decode */
 /* Arrays at first.., of each rank those of all operands; pushes the outputs, with ranks a list of arrays each. 0: a run

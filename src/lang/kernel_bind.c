@@ -96,29 +96,25 @@ static void set_tensor(FwArg *arg, DType dtype, int rank, const int64_t *shape) 
 /* is_framework_tensor and map_framework_tensor. */
 static bool map_tensor(KernelCall *call, int p) {
   lua_State *L = call->L;
-  const LangCtx *c = call->c;
   int i = call->first + p;
-  if (lua_type(L, i) != LUA_TUSERDATA || !lua_getmetatable(L, i)) return false;
-  const void *mt = lua_topointer(L, -1);
-  lua_pop(L, 1);
-  if (mt == c->mt_array) {
+  const LDecl *d = lang_decl_at(L, i);
+  if (d) {
+    set_tensor(&call->args[p], d->dtype, d->rank, d->shape);
+    call->decl = p;
+    return true;
+  }
+  const LArray *a = lang_array_at(L, i);
+  if (a) {
     if (call->over & KERNEL_MAP_STEPS) return false; /* the class says that it is none */
-    const LArray *a = lua_touserdata(L, i);
     if (!a->data) LANG_FAIL(L, array_freed, call->k->core->func_name, call->args[p].name);
     set_tensor(&call->args[p], a->dtype, a->rank, a->shape);
     call->array = p;
     return true;
   }
-  if (mt == c->mt_decl) {
-    const LDecl *d = lua_touserdata(L, i);
-    set_tensor(&call->args[p], d->dtype, d->rank, d->shape);
-    call->decl = p;
-    return true;
-  }
-  if (!c->mt_tile || mt != c->mt_tile) return false;
-  const LTile *t = lua_touserdata(L, i);
+  const LTile *t = lang_tile_at(L, i);
+  if (!t) return false;
   int64_t shape[IR_MAX_RANK];
-  for (int d = 0; call->node && d < t->tile->rank; d++) shape[d] = t->tile->dim[d].count;
+  for (int k = 0; call->node && k < t->tile->rank; k++) shape[k] = t->tile->dim[k].count;
   if (call->node) set_tensor(&call->args[p], t->dtype, t->tile->rank, shape);
   call->tile = p;
   return true;
@@ -187,7 +183,7 @@ void kernel_request(KernelCall *call) {
   if (call->over & KERNEL_MAP_STEPS) class_map(call);
   capture_begin(call->L, call->c, core->dir);
   kernel_push_function(call->L, call->kernel);
-  capture_add(call->L, call->c, lua_gettop(call->L));
+  capture_add(call->L, call->c, -1);
   lua_pop(call->L, 1);
   map_args(call);
   const Text *bytes = capture_bytes(call->c);

@@ -6,8 +6,8 @@
 
 void kernel_push_function(lua_State *L, int kernel) {
   lua_getiuservalue(L, kernel, 1);
-  lua_getiuservalue(L, -1, 1);
-  lua_remove(L, -2);
+  lua_getiuservalue(L, -1, CORE_FUNCTION);
+  lua_replace(L, -2);
 }
 
 /* Kernels that run each other, or themselves, would end in Lua's "C stack overflow", which names nothing. */
@@ -247,7 +247,7 @@ static bool is_inlined(KernelCall *call) {
   if (!call->c->trace) return false;
   for (int p = 0; p < call->k->core->nparams; p++) {
     int i = call->first + p;
-    if (lang_test(call->L, i, call->c->mt_array) || lang_test(call->L, i, call->c->mt_decl)) return false;
+    if (lang_array_at(call->L, i) || lang_decl_at(call->L, i)) return false;
   }
   return true;
 }

@@ -23,7 +23,7 @@ typedef struct Drive {
 /* The C function whose callee is the kernel function: a frame whose function is this one is where a call chain ends. */
 int lang_drive_body(lua_State *L);
 /* The name of a file in messages, IR and key: source ("@a/b/x.lua") relative to dir, never absolute; other sources as
- * Lua spells them. */
+ * Lua spells them. In source itself or in buf, where it is cut at size. */
 const char *lang_relative(const char *dir, const char *source, char *buf, size_t size);
 /* The folder of source, "" or ending in '/'. */
 const char *lang_dir_of(const char *source, char *buf, size_t size);
@@ -45,15 +45,16 @@ typedef struct LangCtx {
   void (*warn)(void *ud, const char *s, size_t n);  /* reports and warnings: standard error by default */
   void *io_ud;
   Text traceback; /* of the last failure of a kernel body */
-  const void *mt_array, *mt_decl, *mt_kernel, *mt_artifact, *mt_tuple, *mt_error;
-  struct Capture *capture;                   /* scratch of capture.c */
-  const void *mt_tile, *mt_token, *mt_shape; /* metatables, kept by the registry; NULL until made */
-  struct LSession *session;                  /* what the tiles of the running program refer to (tile.c) */
-  struct Where *where;                       /* cache of lang_locate (where.c) */
-  const struct LRow *row;                    /* entered last; tells which function a token's call is (caller.c) */
-  const Artifact *held; /* between making it and pushing its userdata: an error in between would lose it */
-  const char *outside;  /* what the running body read that no key holds (a file): its artifact is not stored */
-  bool partial;         /* some tile of a classic kernel is written in a box only (classic.h) */
+  const void *mt_kernel, *mt_artifact, *mt_tuple, *mt_error;
+  int artifacts;                   /* reference into the registry: artifact.c */
+  struct Capture *capture;         /* scratch of capture.c */
+  const void *mt_token, *mt_shape; /* metatables, kept by the registry; NULL until made */
+  struct LSession *session;        /* what the tiles of the running program refer to (tile.c) */
+  struct Where *where;             /* cache of lang_locate (where.c) */
+  const struct LRow *row;          /* entered last; tells which function a token's call is (caller.c) */
+  const Artifact *held;            /* between making it and pushing its userdata: an error in between would lose it */
+  const char *outside; /* what the running body read that no key holds (a file): its artifact is not stored */
+  bool partial;        /* some tile of a classic kernel is written in a box only (classic.h) */
   size_t extern_bytes, extern_limit; /* extern.c */
   bool host_known;                   /* what the machine itself says the target is; read when first needed */
   bool host_fallback;
@@ -97,6 +98,7 @@ typedef struct LShape {
 } LShape; /* immutable shape (interned proxies) */
 /* A host array; its bytes are its own, or borrowed from the C host. data is NULL once it has been freed. */
 typedef struct LArray {
+  const char *tag; /* LANG_ARRAY */
   DType dtype;
   int rank;
   int64_t shape[IR_MAX_RANK];
@@ -109,6 +111,7 @@ typedef struct LArray {
   size_t block_size;
 } LArray;
 typedef struct LDecl { /* nki.decl: shape and dtype without data */
+  const char *tag;     /* LANG_DECL */
   DType dtype;
   int rank;
   int64_t shape[IR_MAX_RANK];
@@ -126,6 +129,7 @@ LTile *lang_to_tile(lua_State *L, int i);
 LToken *lang_to_token(lua_State *L, int i);
 LArray *lang_to_array(lua_State *L, int i);
 LDecl *lang_to_decl(lua_State *L, int i);
+void lang_push_decl(lua_State *L, DType dtype, int rank, const int64_t *shape);
 /* Pushes. */
 void lang_push_tile(lua_State *L, const IrTile *tile); /* of the live session */
 /* drive.c: after each program and after a failed one, while the module still lives: keeps the names and lines of its

@@ -123,7 +123,7 @@ static int open_context(lua_State *L) {
   lua_setmetatable(L, -2);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &ctx_key);
   lang_open_errors(L, c);
-  array_open(L, c);
+  array_open(L);
   capture_open(L, c);
   preload(L);
   return 0;

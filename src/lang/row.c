@@ -58,7 +58,7 @@ static void describe_tile(const LangCtx *c, const LTile *t, char *buf, size_t si
   text_free(&text);
 }
 
-/* An array or a declaration, which begin alike. */
+/* An array or a declaration. */
 static void describe_shaped(const LangCtx *c, const char *what, const LDecl *d, char *buf, size_t size) {
   Text text;
   text_init(&text, c->alloc);
@@ -82,7 +82,7 @@ static void describe_userdata(lua_State *L, int i, char *buf, size_t size) {
   if ((p = lang_tile_at(L, i))) {
     describe_tile(c, p, buf, size);
   } else if ((array = lang_to_array(L, i))) {
-    LDecl type = {array->dtype, array->rank, {0}};
+    LDecl type = {.dtype = array->dtype, .rank = array->rank};
     memcpy(type.shape, array->shape, sizeof type.shape);
     describe_shaped(c, "an array", &type, buf, size);
   } else if ((p = lang_to_decl(L, i))) {

@@ -296,7 +296,6 @@ static void tile_metatable(lua_State *L, LangCtx *c) {
   lua_pushcclosure(L, tile_newindex, 1);
   lua_setfield(L, -2, "__newindex");
   lang_name_metatable(L, LANG_TILE);
-  c->mt_tile = lua_topointer(L, -1);
   lua_pushvalue(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, LANG_TILE);
 }
