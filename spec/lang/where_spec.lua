@@ -138,6 +138,63 @@ describe("locations", function()
     assert.falsy((e.where .. tostring(e)):find("(tail call)", 1, true), e.where)
   end)
 
+  it("know one instruction entered by a call from the same by a tail call", function()
+    local function again(t, times)
+      nisa.memset(t, times)
+      if times > 0 then return again(t, times - 1) end
+    end
+    local art = kernel.trace(function(t) again(t, 2) end)
+    local got = locs(art, "memset")
+    assert.equal(3, #got)
+    assert.falsy(got[1]:find("(tail call)", 1, true), got[1])
+    assert.truthy(got[2]:find("(tail call)", 1, true), got[2])
+    assert.equal(got[2], got[3])
+  end)
+
+  it("stay right for more lines than are remembered, and for chains that are deeper", function()
+    local lines = {"local nisa, t = ..."}
+    for i = 2, 600 do lines[i] = "nisa.memset(t, 1)" end
+    local body = load(table.concat(lines, "\n"), "@many.lua")
+    local function deep(t, n)
+      if n == 0 then nisa.memset(t, 2) else deep(t, n - 1) end
+      return nil
+    end
+    local art = kernel.trace(function(t)
+      for _ = 1, 3 do body(nisa, t) end
+      for n = 1, 12 do deep(t, n) deep(t, n) end
+    end)
+    local got = locs(art, "memset")
+    assert.equal(3 * 599 + 24, #got)
+    for k = 1, 3 * 599 do
+      assert.truthy(got[k]:find(('many.lua":%d:0'):format((k - 1) % 599 + 2), 1, true), got[k])
+    end
+    for k = 3 * 599 + 1, #got, 2 do
+      local n = (k - 3 * 599 + 1) // 2
+      assert.equal(got[k], got[k + 1])
+      local _, depth = got[k]:gsub("where_spec.lua", "")
+      assert.equal(n + 2, depth)
+    end
+  end)
+
+  it("are right again after a kernel was traced inside another", function()
+    local inner = nki.jit(function(a)
+      local out = nl.ndarray(a.shape, a.dtype, nl.shared_hbm)
+      nl.store(out, nl.load(a))
+      return out
+    end, {platform_target = "trn2", enable_cache = false})
+    local line
+    local art = kernel.trace(function(t)
+      for _ = 1, 3 do
+        line = here() + 1
+        nisa.memset(t, 1)
+        inner:specialize(nki.decl({128, 64}, "float32"))
+      end
+    end)
+    local got = locs(art, "memset")
+    assert.equal(3, #got)
+    for _, loc in ipairs(got) do assert.truthy(loc:find(('where_spec.lua":%d:0 at'):format(line), 1, true), loc) end
+  end)
+
   it("work inside coroutines of the kernel", function()
     local art = kernel.trace(function(t)
       local co = coroutine.wrap(function()
