@@ -17,9 +17,12 @@ local function in_dtype(x, dtype)
   return x
 end
 
+-- x where an engine that does not reach PSUM can read it.
+local function in_sbuf(x) return nl.is_psum(x.buffer) and nl.copy(x) or x end
+
 -- The type of a result whose values are no integers.
 local function float_dtype(x)
-  local integers = {int8 = 1, int16 = 1, int32 = 1, uint8 = 1, uint16 = 1, uint32 = 1}
+  local integers = {int8 = 1, int16 = 1, int32 = 1, uint8 = 1, uint16 = 1, uint32 = 1, bool_ = 1}
   return integers[tostring(x.dtype)] and f32 or x.dtype
 end
 
@@ -45,8 +48,11 @@ local function rms_norm(x, w, axis, n, epsilon, dtype, compute_dtype)
   local compute = compute_dtype or f32
   local sums
   if covers(x, axis) then
-    sums = column(x)
-    nisa.activation_reduce(nl.ndarray(x.shape, compute), nl.square, x, nl.add, sums)
+    local total = column(x)
+    nisa.activation_reduce(nl.ndarray(x.shape, compute), nl.square, x, nl.add, total)
+    local ones = {x.shape[0]} -- the rank of x, for what follows
+    for k = 2, x.ndim do ones[k] = 1 end
+    sums = total:reshape(ones)
   else
     sums = nl.sum(nl.square(x, compute), axis, f32, true)
   end
@@ -89,7 +95,7 @@ local function gather_flattened(data, indices, axis, dtype)
     fail("bind_value", text:format(axis))
   end
   local out = nl.ndarray(indices.shape, data.dtype)
-  require "nki.isa".nc_n_gather(out, data, indices)
+  require "nki.isa".nc_n_gather(out, in_sbuf(data), in_sbuf(indices))
   return in_dtype(out, dtype)
 end
 

@@ -14,13 +14,16 @@ M.gen4_only = {float8_e8m0fnu = true, float8_e5m2_x4 = true, float8_e4m3fn_x4 = 
 
 local Random = {}
 Random.__index = Random
-function M.random(seed) return setmetatable({state = seed * 0x9e3779b97f4a7c15}, Random) end
-function Random:word()
-  self.state = self.state + 0x9e3779b97f4a7c15
-  local z = self.state
+local function mix(z)
   z = (z ~ (z >> 30)) * 0xbf58476d1ce4e5b9
   z = (z ~ (z >> 27)) * 0x94d049bb133111eb
-  return (z ~ (z >> 31)) >> 1
+  return z ~ (z >> 31)
+end
+-- The seed is mixed: streams whose states differ by a step would be one stream.
+function M.random(seed) return setmetatable({state = mix(seed)}, Random) end
+function Random:word()
+  self.state = self.state + 0x9e3779b97f4a7c15
+  return mix(self.state) >> 1
 end
 function Random:int(low, high) return low + self:word() % (high - low + 1) end
 function Random:chance(percent) return self:int(1, 100) <= percent end

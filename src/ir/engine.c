@@ -10,12 +10,12 @@ static Alu alu(const IrVal *v) { return v->kind == V_INT && v->u.i > 0 && v->u.i
 static bool psum(const IrBuf *b) { return b && b->space == SP_psum; }
 static bool int32_wide(const IrBuf *b) { return b && dtype_is_wide_int(b->dtype); }
 
-/* 32-bit integers are exact on GpSimd, which does not reach PSUM; power exists there only; bitwise on Vector only. */
+/* 32-bit integers are exact on GpSimd, which does not reach PSUM and lacks some operators; power exists there only. */
 static int pick_tensor_tensor(const IrFunc *f, const Args_tensor_tensor *a) {
   const IrBuf *dst = buf(f, &a->dst), *x = buf(f, &a->data1), *y = buf(f, &a->data2);
   Alu op = alu(&a->op);
   if (op == ALU_power) return engine_gpsimd;
-  if (alu_info[op].cls == AC_BITVEC) return engine_vector;
+  if (op != ALU_none && !(alu_info[op].engines & EM_GPSIMD)) return engine_vector;
   if (psum(dst) || psum(x) || psum(y)) return engine_vector;
   return int32_wide(dst) && int32_wide(x) && int32_wide(y) ? engine_gpsimd : engine_vector;
 }

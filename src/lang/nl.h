@@ -48,6 +48,7 @@ const IrTile *nl_fresh(const Call *call, Space space, DType dtype, int rank, con
 const IrTile *nl_fresh_like(const Call *call, DType dtype, const IrTile *like); /* in SBUF */
 void nl_copy_to(const Call *call, const IrTile *dst, const IrTile *src);        /* tensor_copy */
 const IrTile *nl_to_sbuf(const Call *call, const IrTile *t);                    /* itself, or a copy when in PSUM */
+const IrTile *nl_copied(const Call *call, const IrTile *t);                     /* in SBUF */
 const IrTile *nl_cast_to(const Call *call, const IrTile *t, DType dtype);       /* itself, or a converted SBUF copy */
 const IrTile *nl_broadcast(const Call *call, const IrTile *t, int rank, const int64_t *shape); /* free axes of size 1 */
 /* Raises unless the operands broadcast; their common shape. */

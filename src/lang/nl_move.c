@@ -112,6 +112,7 @@ static const IrTile *transposed(const Call *call, const IrTile *x) {
   bool small = p <= 32 && f <= 32, matmul = DM_MATMUL >> dtype & 1;
   if (!small) x = nl_to_sbuf(call, x);
   if (!small && !matmul) {
+    if (x->dyn) x = nl_copied(call, x); /* gen2's DMA transposes what stands still */
     Args_dma_transpose t;
     nl_defaults(OP_dma_transpose, &t);
     const IrTile *dst = nl_fresh(call, SP_sbuf, dtype, 2, shape);

@@ -97,7 +97,10 @@ const IrTile *nl_cast_to(const Call *call, const IrTile *t, DType dtype) {
 }
 
 const IrTile *nl_to_sbuf(const Call *call, const IrTile *t) {
-  if (nl_space_of(call, t) != SP_psum) return t;
+  return nl_space_of(call, t) == SP_psum ? nl_copied(call, t) : t;
+}
+
+const IrTile *nl_copied(const Call *call, const IrTile *t) {
   const IrTile *dst = nl_fresh_like(call, nl_dtype_of(call, t), t);
   nl_copy_to(call, dst, t);
   return dst;

@@ -1,0 +1,32 @@
+-- Whole programs drawn at random: see spec/support/random_programs.lua. NKILUA_SEEDS=FROM,N: others.
+-- `./dev numbers` also compares their numbers with NumPy's (spec/oracles/programs.py).
+local build = require "spec.support.build"
+
+local seeds = os.getenv "NKILUA_SEEDS"
+local from, n = (seeds or "1,40"):match "^(%d+),(%d+)$"
+
+local function report(environment)
+  local script = ("require('spec.support.program_laws').report(%s, %s)"):format(from, n)
+  local r = build.shell(("NKILUA_BUILD=%s %s %s -e %s"):format(build.quote(build.dir), environment,
+    build.quote(build.program), build.quote(script)))
+  assert.equal(0, r.code, r.err)
+  return r.out
+end
+
+describe("programs drawn at random", function()
+  local first
+  for _, isa in ipairs {"generic", "avx2", "avx512"} do
+    it("compute the same in every way of writing them: " .. isa, function()
+      local text = report("NKILUA_GEMM=plain NKILUA_ISA=" .. isa)
+      assert.is_nil(text:match "FAULT[^\n]*", text:match "FAULT[^\n]*")
+      first = first or text
+      assert.equal(first, text)
+    end)
+  end
+
+  it("do so with oneDNN", function() assert.is_nil(report(""):match "FAULT[^\n]*") end)
+
+  it("have every step and are written in every way", function()
+    if not seeds then assert.is_nil(first:match "%f[%w_]([%w_:]* ?[%w_]+ 0)\n", "never drawn") end
+  end)
+end)
