@@ -72,9 +72,8 @@ function M.draw(seed)
   if #fits > 2 then steps.store(g, fits[r:int(1, #fits - 2)]) end
   local a = plan.inputs[1]
   for _, v in ipairs(r:chance(25) and g.values or {}) do
-    local same = #v.shape == #a.shape and v.shape[1] == "rows" and not v.moving
-    for k = 2, #v.shape do same = same and v.shape[k] == a.shape[k] end
-    if same and not plan.alias then
+    local same = table.concat(v.shape, ",", 2) == table.concat(a.shape, ",", 2)
+    if same and v.shape[1] == "rows" and not v.moving and not plan.alias then
       plan.alias = true
       steps.update(g, v, a)
     end
