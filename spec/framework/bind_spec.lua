@@ -102,7 +102,13 @@ describe("kernel arguments", function()
     refused("tuple_item", "a named field", nki.tuple, {1, n = 2})
     local round = {1}
     round[2] = round
-    refused("tuple_item", "a list more than 30 lists deep", nki.tuple, round)
+    refused("tuple_item", "item 1 is a list more than 30 lists deep", nki.tuple, round)
+    local deep = nki.tuple{0}
+    for _ = 2, 30 do deep = nki.tuple{1, deep} end
+    assert.equal(deep, nki.tuple(deep))
+    refused("tuple_item", "item 2 is a list more than 30 lists deep", nki.tuple, {1, deep})
+    refused("tuple_item", "item 1 is a list more than 30 lists deep", nki.tuple, {1, {deep[2]}})
+    assert.equal(nki.tuple{1, nki.tuple{deep[2][2]}}, nki.tuple{1, {deep[2][2]}})
     assert.equal("{1, {2, x}}", tostring(nki.tuple{1, {2, "x"}}))
     assert.has_error(function()
       nki.tuple{1}[1] = 2

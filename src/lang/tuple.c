@@ -4,7 +4,16 @@
 #include "kernel.h"
 
 static const char tuple_name[] = "nki.tuple";
-static const char items_key = 0;
+static const char items_key = 0, deep_key = 0;
+
+/* How many tuples deep value i is: 0 when it is none. */
+static lua_Integer deep_of(lua_State *L, const LangCtx *c, int i) {
+  if (!tuple_push_items(L, c, i)) return 0;
+  lua_rawgetp(L, i - 1, &deep_key);
+  lua_Integer deep = lua_tointeger(L, -1);
+  lua_pop(L, 2);
+  return deep;
+}
 
 bool tuple_push_items(lua_State *L, const LangCtx *c, int i) {
   if (!lua_istable(L, i) || !lua_getmetatable(L, i)) return false;
@@ -82,13 +91,21 @@ static int l_tostring(lua_State *L) {
 }
 
 void lang_push_tuple(lua_State *L, int n) {
-  luaL_checkstack(L, 4, "tuple");
+  const LangCtx *c = lang_ctx(L);
+  lua_Integer deep = 0;
+  luaL_checkstack(L, 5, "tuple");
+  for (int i = 1; i <= n; i++) {
+    lua_Integer inner = deep_of(L, c, -i);
+    deep = inner > deep ? inner : deep;
+  }
   lua_createtable(L, n, 0);
   lua_insert(L, -n - 1);
   for (int i = n; i >= 1; i--) lua_rawseti(L, -i - 1, i);
-  lua_createtable(L, 0, 1);
+  lua_createtable(L, 0, 2);
   lua_insert(L, -2);
   lua_rawsetp(L, -2, &items_key);
+  lua_pushinteger(L, deep + 1);
+  lua_rawsetp(L, -2, &deep_key);
   luaL_setmetatable(L, tuple_name);
 }
 
@@ -99,6 +116,8 @@ static bool is_item(lua_State *L, const LangCtx *c, int i) {
   lua_pop(L, 1);
   return true;
 }
+
+static const char too_deep[] = "a list more than 30 lists deep";
 
 /* nki.tuple(list): a list inside becomes a tuple too. Upvalues: context, how deep this one is. */
 static int l_tuple(lua_State *L) {
@@ -111,7 +130,7 @@ static int l_tuple(lua_State *L) {
   if (!lua_istable(L, 1)) LANG_FAIL(L, tuple_item, 0, lang_describe(L, 1, got, sizeof got));
   lua_Unsigned n = lua_rawlen(L, 1);
   if (n > 200) LANG_FAIL(L, tuple_item, 201, "one too many: at most 200 items");
-  if (depth >= CONST_MOST_DEEP) LANG_FAIL(L, tuple_item, 1, "a list more than 30 lists deep");
+  if (depth >= CONST_MOST_DEEP) LANG_FAIL(L, tuple_item, 1, too_deep);
   luaL_checkstack(L, (int)n + 8, "tuple");
   for (lua_Unsigned i = 1; i <= n; i++) {
     lua_rawgeti(L, 1, (lua_Integer)i);
@@ -124,6 +143,7 @@ static int l_tuple(lua_State *L) {
     }
     lua_settop(L, (int)i + 1);
     if (!is_item(L, c, -1)) LANG_FAIL(L, tuple_item, (int)i, lang_describe(L, -1, got, sizeof got));
+    if (depth + 1 + deep_of(L, c, -1) > CONST_MOST_DEEP) LANG_FAIL(L, tuple_item, (int)i, too_deep);
   }
   lua_pushnil(L);
   while (lua_next(L, 1)) {
