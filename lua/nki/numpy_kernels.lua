@@ -356,7 +356,16 @@ constructor(GenericKernel, "nki.GenericKernel", function(self, kernel, options)
     fail("kernel_option", ("nki.GenericKernel: no mode '%s'; modes are auto, jax, torchxla, legacy, simulation, "
       .. "benchmark, baremetal"):format(tostring(own.mode)))
   end
-  return make("nki.GenericKernel", self, kernel, {requested = own.mode, made = {}}, rest)
+  local source = steps.kind(kernel) == "kernel" and kernel or false
+  if source then -- its own steps are those of the kernels that are made of it
+    for name, value in pairs(steps.options(source)) do
+      if rest[name] == nil then
+        rest[name] = value
+      end
+    end
+    kernel = source.func
+  end
+  return make("nki.GenericKernel", self, kernel, {requested = own.mode, made = {}, source = source}, rest)
 end)
 
 -- compute_mode: the class that a call with these arguments goes to.
@@ -374,8 +383,25 @@ method(GenericKernel, "resolve", nil, function(self, ...)
     end
     arrays = arrays or steps.kind(value) == "array"
   end
-  return arrays and nki.SimulateKernel or nki.UnifiedKernel
+  return arrays and nki.SimulateKernel or self.source and steps.class_of(self.source) or nki.UnifiedKernel
 end)
+
+-- A kernel of class c with the function of a GenericKernel. What that was made of stays as it is, also when measured.
+local function kernel_of(self, c, options)
+  local source = self.source
+  local class = source and steps.class_of(source)
+  if not source or c ~= class and c.mode ~= "simulation" then
+    return c(self.func, options)
+  end
+  local k = class(self.func, options)
+  for name, value in pairs(steps.fields(source)) do
+    k[name] = value
+  end
+  if c == SimulateKernel then
+    return make("nki.GenericKernel", c, k, {}, {})
+  end
+  return c == class and k or c(k)
+end
 
 -- The kernel that a call with these arguments goes to. There is one of each class; grid and options are the view's.
 local function chosen(self, ...)
@@ -384,7 +410,7 @@ local function chosen(self, ...)
   local k = self.made[c]
   if not k then
     options.grid, options.opts = nil, nil
-    k = c(self.func, options)
+    k = kernel_of(self, c, options)
     self.made[c] = k
   end
   self.latest = k

@@ -35,6 +35,37 @@ describe("section 6: one call", function()
     assert.same({{2, 0}}, k("mine", "mine", "mine").operand_output_aliases)
   end)
 
+  it("a GenericKernel of a kernel keeps its class and its steps", function()
+    local nd = require "nki.ndarray"
+    local function by_reference(a, out)
+      nl.store(out, nl.load(a) + 1)
+    end
+    local legacy = nki.jit(by_reference, {mode = "legacy", func_name = "by_reference"})
+    local k = nki.GenericKernel(legacy)
+    assert.equal(nki.LegacyFrameworkKernel, k:resolve(d, d))
+    assert.equal(legacy:specialize(d, d).backend_config, k:specialize(d, d).backend_config)
+    local x = nd.ones({2, 2}, "float32")
+    assert.equal(2.0, k(x, nd.zeros({2, 2}, "float32")):get(1, 1))
+    assert.equal(2.0, nki.GenericKernel(legacy, {mode = "simulation"})(x, nd.zeros({2, 2}, "float32")):get(1, 1))
+    local timed = nki.GenericKernel(legacy, {mode = "benchmark"})
+    timed(x, nd.zeros({2, 2}, "float32"))
+    assert.truthy(timed.benchmark_result)
+    assert.equal(nki.UnifiedKernel, nki.GenericKernel(nki.jit(my_kernel)):resolve(d, d, d))
+    assert.equal("AwsNeuronNkiKernel", nki.GenericKernel(nki.jit(my_kernel, {mode = "torchxla"}))(d, d, d)
+      .custom_call_target)
+    assert.equal(nki.JAXKernel, nki.GenericKernel(legacy, {mode = "jax"}):resolve(d, d))
+    local again = k:replace{func = function(a, out)
+      nl.store(out, nl.load(a) + 2)
+    end}
+    assert.equal(3.0, again(x, nd.zeros({2, 2}, "float32")):get(0, 0))
+    assert.equal("out", again:specialize(d, d).output_names[1])
+    local own = nki.class("Own", nki.UnifiedKernel)(my_kernel)
+    function own.encode_backend_config()
+      return "mine"
+    end
+    assert.equal("mine", nki.GenericKernel(own):dump_config(d, d, d))
+  end)
+
   it("a GenericKernel is launched, copied and asked like the kernels it chooses among", function()
     local k = nki.GenericKernel(my_kernel, {opts = {level = 1}, cache_size = 2})
     local function launched(way)
