@@ -115,7 +115,7 @@ static bool log_merge(int64_t *last, const int64_t *e, size_t n) {
 static void log_add(Track *t, const Acc *a, bool write, bool whole) {
   int64_t e[L_MAX];
   size_t n = log_make(t->sim, a, write, e), *slot = &t->recent[(2 * t->sim->pc + write) % 64];
-  if (whole && *slot && *slot > t->epoch && log_merge(t->log + *slot - 1, e, n)) return;
+  if (whole && *slot && log_merge(t->log + *slot - 1, e, n)) return;
   if (!log_room(t, n)) return;
   memcpy(t->log + t->nlog, e, n * sizeof *e);
   *slot = t->nlog + 1;
