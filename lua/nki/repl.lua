@@ -10,11 +10,25 @@ local repl = {}
 -- ---- values as text
 
 local WIDTH, DEPTH, ITEMS = 100, 6, 200
+local ALONE, INSIDE = 10000, 1000 -- bytes of a text that stands alone, or in a table
 
 local keywords = {}
 for word in gmatch([[and break do else elseif end false for function goto if in local nil not or repeat return then true
     until while]], "%a+") do
   keywords[word] = true
+end
+
+-- A text of at most so many bytes, cut between characters; a longer one ends with its length.
+local function cut(s, most, quote)
+  if #s <= most then
+    return quote and quote(s) or s
+  end
+  local last = most
+  while last > most - 3 and find(sub(s, last + 1, last + 1), "^[\x80-\xbf]") do
+    last = last - 1
+  end
+  local head = sub(s, 1, last)
+  return format("%s... (%d of %d bytes)", quote and quote(head) or head, last, #s)
 end
 
 local escapes = {["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r", ["\0"] = "\\0", ['"'] = '\\"', ["\\"] = "\\\\"}
@@ -27,7 +41,7 @@ end
 -- A value that knows its own text, or one without contents to show.
 local function plain(v)
   local ok, s = pcall(tostring, v)
-  return ok and s or format("(%s whose __tostring fails)", type(v))
+  return ok and cut(s, ALONE) or format("(%s whose __tostring fails)", type(v))
 end
 
 local order = {number = 1, string = 2, boolean = 3}
@@ -55,7 +69,7 @@ end
 local render
 
 local function key_text(k, open, depth)
-  if type(k) == "string" and find(k, "^[%a_][%w_]*$") and not keywords[k] then
+  if type(k) == "string" and #k <= INSIDE and find(k, "^[%a_][%w_]*$") and not keywords[k] then
     return k .. " = "
   end
   return "[" .. render(k, open, depth + 1) .. "] = "
@@ -95,7 +109,7 @@ end
 
 function render(v, open, depth)
   if type(v) == "string" then
-    return quoted(v)
+    return cut(v, INSIDE, quoted)
   elseif type(v) ~= "table" then
     return plain(v)
   end
@@ -111,7 +125,7 @@ function repl.show(...)
   local texts, sep = {}, "\t"
   for i = 1, select("#", ...) do
     local v = select(i, ...)
-    texts[i] = type(v) == "string" and v or render(v, {}, 0)
+    texts[i] = type(v) == "string" and cut(v, ALONE) or render(v, {}, 0)
     if find(texts[i], "\n", 1, true) then
       sep = "\n"
     end

@@ -27,6 +27,19 @@ describe("nkilua repl", function()
     assert.equal("", r.err)
   end)
 
+  it("cuts long texts and tells their length", function()
+    local r = session("('x'):rep(10000)", "('x'):rep(2^27)", "('x'):rep(9999) .. 'äöü'", "{('\\n'):rep(1001), 1}",
+      "{[('k'):rep(1001)] = ('x'):rep(1000)}",
+      "setmetatable({}, {__tostring = function() return ('t'):rep(20000) end})")
+    assert.equal("", r.err)
+    assert.equal(table.concat({
+      ("x"):rep(10000), ("x"):rep(10000) .. "... (10000 of 134217728 bytes)",
+      ("x"):rep(9999) .. "... (9999 of 10005 bytes)",
+      '{\n  "' .. ("\\n"):rep(1000) .. '"... (1000 of 1001 bytes),\n  1\n}',
+      '{\n  ["' .. ("k"):rep(1000) .. '"... (1000 of 1001 bytes)] = "' .. ("x"):rep(1000) .. '"\n}',
+      ("t"):rep(10000) .. "... (10000 of 20000 bytes)\n"}, "\n"), r.out)
+  end)
+
   it("goes on after an error", function()
     local traceback = "stack traceback:\n\t[C]: in function 'error'\n\tstdin:1: in main chunk\n\t[C]: in ?\n"
     assert.equal("stdin:1: boom\n" .. traceback .. "2\n", transcript("error('boom')", "1 + 1"))
