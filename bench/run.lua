@@ -74,6 +74,18 @@ local steps = {
     inside = clock() - start
     return result(d)
   end,
+  lines = function(a)
+    local tensor_tensor, add, d, s, t = nisa.tensor_tensor, nl.add, operands(a)
+    start = clock()
+    for _ = 1, COUNT // 4 do
+      tensor_tensor(d, s, t, add)
+      tensor_tensor(d, s, t, add)
+      tensor_tensor(d, s, t, add)
+      tensor_tensor(d, s, t, add)
+    end
+    inside = clock() - start
+    return result(d)
+  end,
   helper = function(a)
     local tensor_tensor, add, d, s, t = nisa.tensor_tensor, nl.add, operands(a)
     local function issue() tensor_tensor(d, s, t, add) end
@@ -133,6 +145,7 @@ end
 bench("trace, positional", 1e9, traced(steps.positional), floor_positional, "Lua C call", "<= 250 ns")
 bench("trace, keywords", 1e9, traced(steps.keywords), floor_keywords, "Lua C call, table", "<= 400 ns, 2.50 x")
 bench("specialize, positional", 1e9, traced(steps.positional, true), floor_positional, "Lua C call", "")
+bench("trace, four lines", 1e9, traced(steps.lines), floor_positional, "Lua C call", "")
 bench("trace, in a helper", 1e9, traced(steps.helper), floor_positional, "Lua C call", "")
 bench("trace, three views", 1e9, traced(steps.views), floor_positional, "Lua C call", "")
 do

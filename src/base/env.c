@@ -16,6 +16,6 @@ void env_read(const char *const *names, int n, const char **values) {
   for (char **e = environ; e && *e; e++) {
     if (**e != 'N') continue; /* nearly all are another program's */
     for (int k = 0; k < n; k++)
-      if (!values[k]) values[k] = value_of(*e, names[k]);
+      if ((*e)[1] == names[k][1] && !values[k]) values[k] = value_of(*e, names[k]);
   }
 }

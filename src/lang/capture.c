@@ -167,7 +167,7 @@ const char *capture_walk(lua_State *L, LangCtx *c, int i) {
   Capture *k = c->capture;
   const char *name = NULL;
   if (++k->depth > MAX_DEPTH) LANG_FAIL(L, captured_state_deep, MAX_DEPTH);
-  if (k->depth % LEVELS == 1) luaL_checkstack(L, LEVELS * LEVEL_SLOTS, NULL);
+  if (k->depth % LEVELS == 0) luaL_checkstack(L, LEVELS * LEVEL_SLOTS, NULL);
   switch (lua_type(L, i)) {
     case LUA_TNIL:
       put_tag(k, 'n');
@@ -227,7 +227,7 @@ void capture_begin(lua_State *L, LangCtx *c, const char *dir) {
 
 void capture_add(lua_State *L, LangCtx *c, int function) {
   Capture *k = c->capture;
-  luaL_checkstack(L, 16, NULL);
+  luaL_checkstack(L, LEVELS * LEVEL_SLOTS, NULL);
   function = lua_absindex(L, function);
   int top = lua_gettop(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, k->dumps_ref);

@@ -296,7 +296,7 @@ static bool run_protected(DriveRun *run) {
   Drive drive = {.up = c->drive, .trace = run->trace, .L = L, .name = call->r.func_name, .dir = call->k->core->dir};
   if (drive.up) drive.dir = drive.up->dir;
   Trace *outer = c->trace;
-  lang_session_push(L);
+  lang_session_push(L, c);
   int session = lua_gettop(L);
   c->trace = run->trace;
   c->drive = &drive;

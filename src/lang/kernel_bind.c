@@ -171,10 +171,15 @@ void kernel_target(KernelCall *call) {
 void kernel_request(KernelCall *call) {
   const KernelCore *core = call->k->core;
   FwRequest *r = &call->r;
-  *r = (FwRequest){
-      .func_name = core->func_name, .ngrid = call->k->ngrid, .args = call->args, .nargs = (uint32_t)core->nparams};
-  memcpy(r->grid, call->k->grid, sizeof r->grid);
-  memcpy(r->cores, call->k->cores, sizeof r->cores);
+  r->func_name = core->func_name;
+  r->not_on_disk = NULL;
+  r->args = call->args;
+  r->nargs = (uint32_t)core->nparams;
+  r->ngrid = call->k->ngrid;
+  for (int i = 0; i < r->ngrid; i++) {
+    r->grid[i] = call->k->grid[i];
+    r->cores[i] = call->k->cores[i];
+  }
   r->opts = call->k->opts;
   r->nopts = call->k->nopts;
   r->legacy = core->mode == MODE_LEGACY;

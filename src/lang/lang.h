@@ -46,15 +46,15 @@ typedef struct LangCtx {
   void *io_ud;
   Text traceback; /* of the last failure of a kernel body */
   const void *mt_kernel, *mt_artifact, *mt_tuple, *mt_error;
-  int artifacts;                   /* reference into the registry: artifact.c */
-  struct Capture *capture;         /* scratch of capture.c */
-  const void *mt_token, *mt_shape; /* metatables, kept by the registry; NULL until made */
-  struct LSession *session;        /* what the tiles of the running program refer to (tile.c) */
-  struct Where *where;             /* cache of lang_locate (where.c) */
-  const struct LRow *row;          /* entered last; tells which function a token's call is (caller.c) */
-  const Artifact *held;            /* between making it and pushing its userdata: an error in between would lose it */
-  const char *outside; /* what the running body read that no key holds (a file): its artifact is not stored */
-  bool partial;        /* some tile of a classic kernel is written in a box only (classic.h) */
+  int artifacts, tile_mt, session_ref; /* references into the registry (artifact.c, tile.c) */
+  struct Capture *capture;             /* scratch of capture.c */
+  const void *mt_token, *mt_shape;     /* metatables, kept by the registry; NULL until made */
+  struct LSession *session;            /* what the tiles of the running program refer to (tile.c) */
+  struct Where *where;                 /* cache of lang_locate (where.c) */
+  const struct LRow *row;              /* entered last; tells which function a token's call is (caller.c) */
+  const Artifact *held; /* between making it and pushing its userdata: an error in between would lose it */
+  const char *outside;  /* what the running body read that no key holds (a file): its artifact is not stored */
+  bool partial;         /* some tile of a classic kernel is written in a box only (classic.h) */
   size_t extern_bytes, extern_limit; /* extern.c */
   bool host_known;                   /* what the machine itself says the target is; read when first needed */
   bool host_fallback;
@@ -136,7 +136,8 @@ void lang_push_tile(lua_State *L, const IrTile *tile); /* of the live session */
    tiles for later messages. Never raises. */
 void lang_session_end(LangCtx *c);
 /* A kernel that is traced inside another gives the tiles of that one their session back. */
-void lang_session_push(lua_State *L);
+void lang_session_push(lua_State *L, const LangCtx *c);
+void lang_open_tiles(lua_State *L, LangCtx *c);
 void lang_session_set(lua_State *L, LangCtx *c, int i);
 void lang_push_shape(lua_State *L, int rank, const int64_t *dim);
 LArray *lang_push_array(lua_State *L, DType dtype, int rank, const int64_t *shape); /* zeroed bytes */

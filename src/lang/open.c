@@ -124,6 +124,7 @@ static int open_context(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &ctx_key);
   lang_open_errors(L, c);
   array_open(L);
+  lang_open_tiles(L, c);
   capture_open(L, c);
   preload(L);
   return 0;

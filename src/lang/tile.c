@@ -7,7 +7,6 @@
 #include "tile.h"
 
 const char LANG_TILE[] = "NkiTensor";
-static const char session_key; /* registry: the LSession of the running program */
 
 /* What a tile can still say about itself after its trace is gone. A userdata; tiles hold it as user value 1. */
 struct LSession {
@@ -44,7 +43,7 @@ static void new_session(lua_State *L, LangCtx *c) {
     lua_setfield(L, -2, "__gc");
   }
   lua_setmetatable(L, -2);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &session_key);
+  lua_rawseti(L, LUA_REGISTRYINDEX, c->session_ref);
   c->session = s;
 }
 
@@ -81,12 +80,12 @@ void lang_session_end(LangCtx *c) {
   }
 }
 
-void lang_session_push(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &session_key); }
+void lang_session_push(lua_State *L, const LangCtx *c) { lua_rawgeti(L, LUA_REGISTRYINDEX, c->session_ref); }
 
 void lang_session_set(lua_State *L, LangCtx *c, int i) {
   c->session = lua_touserdata(L, i);
   lua_pushvalue(L, i);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &session_key);
+  lua_rawseti(L, LUA_REGISTRYINDEX, c->session_ref);
 }
 
 /* Name and line of a tensor, as the block keeps them or the trace that still runs has them. */
@@ -296,14 +295,19 @@ static void tile_metatable(lua_State *L, LangCtx *c) {
   lua_pushcclosure(L, tile_newindex, 1);
   lua_setfield(L, -2, "__newindex");
   lang_name_metatable(L, LANG_TILE);
-  lua_pushvalue(L, -1);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, LANG_TILE);
+  c->tile_mt = luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+void lang_open_tiles(lua_State *L, LangCtx *c) {
+  lua_pushboolean(L, 0); /* no session yet */
+  c->session_ref = luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
 void lang_new_tile(lua_State *L, LangCtx *c, const IrTile *tile) {
   const Trace *t = c->trace;
   const IrBuf *b = t->f->bufs[tile->buf];
   if (!c->session || c->session->serial != t->serial) new_session(L, c);
+  if (!c->tile_mt) tile_metatable(L, c);
   LTile *r = lua_newuserdatauv(L, sizeof *r, 1);
   *r = (LTile){.tag = LANG_TILE,
                .tile = tile,
@@ -312,11 +316,8 @@ void lang_new_tile(lua_State *L, LangCtx *c, const IrTile *tile) {
                .dtype = b->dtype,
                .space = b->space,
                .buf = b->kind == BUF_VIEW ? b->base : b->id};
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &session_key);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, c->session_ref);
   lua_setiuservalue(L, -2, 1);
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, LANG_TILE) != LUA_TTABLE) {
-    lua_pop(L, 1);
-    tile_metatable(L, c);
-  }
+  lua_rawgeti(L, LUA_REGISTRYINDEX, c->tile_mt);
   lua_setmetatable(L, -2);
 }
