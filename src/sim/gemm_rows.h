@@ -86,4 +86,18 @@ static void gemm_row(const Gemm *g) {
     gemm_narrow(g, (Panel){NULL, 0, j, g->n - j, i, end, 0, 0, NULL});
   }
 }
+
+static bool gemm_has_nan(const Gemm *g) {
+  vf found = v_set(0.0f);
+  for (int64_t i = 0; i < g->m; i++) {
+    const float *c = g->c + i * g->ldc;
+    for (int64_t j = 0; j < g->n; j += VL) {
+      vf x = g->n - j >= VL ? v_ld(c + j) : v_ld_part(c + j, g->n - j);
+      found = v_sel(v_unord(x, x), v_set(1.0f), found);
+    }
+  }
+  float any = 0.0f;
+  for (int k = 0; k < VL; k++) any += found[k];
+  return any != 0.0f;
+}
 #endif

@@ -30,6 +30,7 @@ typedef struct VmIsa {
   VmRowBits *bits;
   VmRowInts *ints;
   GemmKernel *gemm;
+  bool (*gemm_has_nan)(const Gemm *g); /* in C */
   CvtLoad *load[DT_count]; /* NULL: no single element per container */
   CvtStore *store[DT_count];
   CvtLoad *load_fp4; /* n is the number of nibbles, a multiple of 4 */

@@ -39,6 +39,7 @@ const VmIsa VM_TABLE = {
     .bits = bits_row,
     .ints = ints_row,
     .gemm = gemm_row,
+    .gemm_has_nan = gemm_has_nan,
     .load =
         {
 #define CONVERT(id, T, load, save) [DT_##id] = load_##id,
