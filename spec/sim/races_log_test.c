@@ -168,6 +168,7 @@ static int turns;
 static void read_elements(Pair *s, int p) {
   Kit *k = &s->k;
   static const float zeros[WIDE];
+  if (p) free(k->out[1].data); /* of program 0 */
   const IrTile *wide = kit_out(k, DT_float32, SHAPE(1, WIDE));
   kit_load(k, wide, kit_loaded(k, DT_float32, zeros, SHAPE(1, WIDE)));
   barrier(s);

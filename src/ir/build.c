@@ -4,6 +4,7 @@
 #include "hash.h"
 #include "intern.h"
 #include "ir.h"
+#include "sat.h"
 
 IrModule *ir_module_new(Alloc alloc, Target target) {
   IrModule *m = alloc_new(&alloc, sizeof *m);
@@ -56,11 +57,6 @@ void ir_func_drop(IrModule *m) {
 }
 
 /* ---- buffers */
-
-static int64_t mul_sat(int64_t a, int64_t b) {
-  int64_t r;
-  return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
-}
 
 /* bufs and whole grow together and share capbufs. */
 static bool grow_bufs(IrModule *m, IrFunc *f) {

@@ -2,15 +2,7 @@
 #include <string.h>
 
 #include "ir.h"
-
-static int64_t mul_sat(int64_t a, int64_t b) {
-  int64_t r;
-  return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
-}
-static int64_t add_sat(int64_t a, int64_t b) {
-  int64_t r;
-  return __builtin_add_overflow(a, b, &r) ? INT64_MAX : r;
-}
+#include "sat.h"
 
 static int64_t func_macs(const IrFunc *f) {
   int64_t sum = 0;
