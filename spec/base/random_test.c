@@ -1,4 +1,4 @@
-/* random_test.c -- fixed bytes, right distribution. */
+/* random_test.c -- spec/base: fixed bytes, right distribution. */
 #include "random.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* safetensors_test.c -- what is written reads back; holes, overlaps, wrong sizes, duplicates and truncations are
- * refused. */
+/* safetensors_test.c -- spec/base: what is written reads back; holes, overlaps, wrong sizes, duplicates and truncations
+ * are refused. */
 #include "safetensors.h"
 
 #include "support.h"

@@ -1,4 +1,4 @@
-/* module.h -- spec/emit, spec/framework: small modules as a trace makes them. */
+/* module.h -- spec/emit: also of spec/framework: small modules as a trace makes them. */
 #ifndef SPEC_MODULE_H
 #define SPEC_MODULE_H
 #include <setjmp.h>

@@ -28,6 +28,21 @@ describe("the tree", function()
     assert.same({}, hits)
   end)
 
+  it("says in the first line of a C file its name and its room", function()
+    local wrong, seen = {}, 0
+    for _, path in ipairs(tree.files("%.[ch]$")) do
+      local top, folder, name = path:match "^(%a+)/(%a+)/([^/]+)$"
+      local room = top == "src" and "room " .. folder or top == "spec" and "spec/" .. folder
+      if room then
+        local head = ("/* %s -- %s: "):format(name, room)
+        seen = seen + 1
+        if tree.read(path):sub(1, #head) ~= head then wrong[#wrong + 1] = path .. ": " .. head end
+      end
+    end
+    assert.same({}, wrong)
+    assert.is_true(seen > 200, "the scan found only " .. seen .. " files")
+  end)
+
   it("is licensed under Apache 2.0", function()
     local licence = tree.read("LICENSE")
     assert.matches("Apache License%s+Version 2.0, January 2004", licence)

@@ -1,4 +1,4 @@
-/* control_test.c -- registers, device loops, grids, aliases, interruption. */
+/* control_test.c -- spec/sim: registers, device loops, grids, aliases, interruption. */
 #include "kit.h"
 
 static const IrTile *row_of(Kit *k, const IrTile *t, uint32_t element, int64_t max) {

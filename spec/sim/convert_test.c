@@ -1,4 +1,5 @@
-/* convert_test.c -- conversions against NumPy's and ml_dtypes' checksums, against a slow reference, and at the edges.
+/* convert_test.c -- spec/sim: conversions against NumPy's and ml_dtypes' checksums, against a slow reference, and at
+ * the edges.
  */
 #include "convert.h"
 

@@ -1,4 +1,4 @@
-/* cores_test.c -- programs on two physical cores: barriers, exchanges, deadlocks, interruption, many runs. */
+/* cores_test.c -- spec/sim: programs on two physical cores: barriers, exchanges, deadlocks, interruption, many runs. */
 #include <pthread.h>
 #include <time.h>
 

@@ -1,4 +1,5 @@
-/* dma_test.c -- copies between HBM and SBUF: conversion, views, gather, scatter, transposes, offsets out of range. */
+/* dma_test.c -- spec/sim: copies between HBM and SBUF: conversion, views, gather, scatter, transposes, offsets out of
+ * range. */
 #include "kit.h"
 
 static void test_conversion(void **state) {

@@ -1,4 +1,5 @@
-/* gemm_test.c -- the matrix product: exact on whole numbers, the same bytes on every instruction set, one thread. */
+/* gemm_test.c -- spec/sim: the matrix product: exact on whole numbers, the same bytes on every instruction set, one
+ * thread. */
 #include "gemm.h"
 
 #include <math.h>

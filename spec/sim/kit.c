@@ -1,4 +1,4 @@
-/* kit.c -- see kit.h. */
+/* kit.c -- spec/sim: see kit.h. */
 #include "kit.h"
 
 static void print_to(void *ud, const char *s, size_t n) { text_add(ud, s, n); }

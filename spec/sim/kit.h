@@ -1,5 +1,5 @@
-/* kit.h -- builds small modules for the simulator's tests: one function, instructions by parameter name, run and
- * compare. */
+/* kit.h -- spec/sim: builds small modules for the simulator's tests: one function, instructions by parameter name, run
+ * and compare. */
 #ifndef NK_SPEC_SIM_KIT_H
 #define NK_SPEC_SIM_KIT_H
 #include <math.h>

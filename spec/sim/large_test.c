@@ -1,4 +1,4 @@
-/* large_test.c -- tiles larger than a scratch block, of every kind of pattern, against closed forms. */
+/* large_test.c -- spec/sim: tiles larger than a scratch block, of every kind of pattern, against closed forms. */
 #include "kit.h"
 
 enum { P = 128, F = 100, WIDE = 2 * F + 3 };

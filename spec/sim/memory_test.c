@@ -1,4 +1,4 @@
-/* memory_test.c -- sentinels, reports of unwritten reads, borrowed loads, overlap of reads and writes. */
+/* memory_test.c -- spec/sim: sentinels, reports of unwritten reads, borrowed loads, overlap of reads and writes. */
 #include "kit.h"
 
 static void test_copy_through_sbuf(void **state) {

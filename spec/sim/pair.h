@@ -1,4 +1,4 @@
-/* pair.h -- programs on two physical cores, for the tests of what they do to each other. */
+/* pair.h -- spec/sim: programs on two physical cores, for the tests of what they do to each other. */
 #ifndef NK_SPEC_SIM_PAIR_H
 #define NK_SPEC_SIM_PAIR_H
 #include "kit.h"

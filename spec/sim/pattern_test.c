@@ -1,4 +1,4 @@
-/* pattern_test.c -- iota, affine_select, range_select. */
+/* pattern_test.c -- spec/sim: iota, affine_select, range_select. */
 #include "kit.h"
 
 static void test_iota(void **state) {

@@ -1,4 +1,5 @@
-/* races_test.c -- what programs on two physical cores, or on one, do to a tensor that they share: what is reported. */
+/* races_test.c -- spec/sim: what programs on two physical cores, or on one, do to a tensor that they share: what is
+ * reported. */
 #include <stdatomic.h>
 
 #include "pair.h"

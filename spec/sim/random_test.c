@@ -1,5 +1,5 @@
-/* random_test.c -- views of every shape against a model that knows nothing of runs: copies and sums inside one tile,
-   with overlap, never-written elements and storage of any width. */
+/* random_test.c -- spec/sim: views of every shape against a model that knows nothing of runs: copies and sums inside
+   one tile, with overlap, never-written elements and storage of any width. */
 #include "kit.h"
 
 enum { PARTS = 4, FREE = 24, CELLS = PARTS * FREE, STEPS = 6, CASES = 3000 };

@@ -1,4 +1,4 @@
-/* reduce_test.c -- reductions, scans, statistics. */
+/* reduce_test.c -- spec/sim: reductions, scans, statistics. */
 #include "kit.h"
 
 static void reduce(Kit *k, const IrTile *dst, Alu op, const IrTile *data, IrVal axis) {

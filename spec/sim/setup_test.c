@@ -1,4 +1,5 @@
-/* setup_test.c -- runs side by side, memory that runs out, storage shared by tiles of unequal size, long prints. */
+/* setup_test.c -- spec/sim: runs side by side, memory that runs out, storage shared by tiles of unequal size, long
+ * prints. */
 #include <pthread.h>
 
 #include "exec.h"

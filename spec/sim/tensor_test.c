@@ -1,4 +1,4 @@
-/* tensor_test.c -- matmul with PSUM accumulation, transposes. */
+/* tensor_test.c -- spec/sim: matmul with PSUM accumulation, transposes. */
 #include "kit.h"
 
 static void matmul(Kit *k, const IrTile *dst, const IrTile *st, const IrTile *mv, int accumulate) {

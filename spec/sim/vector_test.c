@@ -1,4 +1,4 @@
-/* vector_test.c -- element-wise instructions against closed forms. */
+/* vector_test.c -- spec/sim: element-wise instructions against closed forms. */
 #include "kit.h"
 
 #define NANF NAN

@@ -1,4 +1,4 @@
-/* vmath_act_test.c -- activations: accuracy against libm in f64, limits, scale and bias. */
+/* vmath_act_test.c -- spec/sim: activations: accuracy against libm in f64, limits, scale and bias. */
 #include "vmath.h"
 
 #include <math.h>

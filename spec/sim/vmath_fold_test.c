@@ -1,4 +1,4 @@
-/* vmath_fold_test.c -- reductions in their fixed order, recurrences, integer rows. */
+/* vmath_fold_test.c -- spec/sim: reductions in their fixed order, recurrences, integer rows. */
 #include "vmath.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* vmath_support.h -- what the specs of vector math share. Included after cmocka.h. */
+/* vmath_support.h -- spec/sim: what the specs of vector math share. Included after cmocka.h. */
 #ifndef SPEC_SIM_VMATH_SUPPORT_H
 #define SPEC_SIM_VMATH_SUPPORT_H
 #include <math.h>

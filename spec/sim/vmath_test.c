@@ -1,4 +1,4 @@
-/* vmath_test.c -- row kernels: the same bytes on every instruction set and length, values at the edges. */
+/* vmath_test.c -- spec/sim: row kernels: the same bytes on every instruction set and length, values at the edges. */
 #include "vmath.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* carry_test.c -- values carried between iterations of affine_range, and the overlap test behind it. */
+/* carry_test.c -- spec/trace: values carried between iterations of affine_range, and the overlap test behind it. */
 #include "impl.h"
 #include "support.h"
 

@@ -1,4 +1,4 @@
-/* emit_test.c -- instructions: what is recorded, what a refused one leaves behind, the limit. */
+/* emit_test.c -- spec/trace: instructions: what is recorded, what a refused one leaves behind, the limit. */
 #include "support.h"
 
 static void records_location_iteration_label(void **state) {

@@ -1,4 +1,5 @@
-/* legacy_test.c -- pass-by-reference kernels: written parameters are outputs, never-read ones no operands. */
+/* legacy_test.c -- spec/trace: pass-by-reference kernels: written parameters are outputs, never-read ones no operands.
+ */
 #include "support.h"
 
 static TraceSpec legacy(void) {

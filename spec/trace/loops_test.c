@@ -1,4 +1,4 @@
-/* loops_test.c -- traced and device loops, no_reorder. */
+/* loops_test.c -- spec/trace: traced and device loops, no_reorder. */
 #include "support.h"
 
 static void iterations_nest(void **state) {

@@ -1,4 +1,4 @@
-/* memory_test.c -- tensors, addresses, constants, reinterpretations, registers and index values. */
+/* memory_test.c -- spec/trace: tensors, addresses, constants, reinterpretations, registers and index values. */
 #include "support.h"
 
 static void shapes(void **state) {

@@ -1,4 +1,4 @@
-/* programs_test.c -- the programs of a grid: equal ones are kept once, shared tensors and outputs agree. */
+/* programs_test.c -- spec/trace: the programs of a grid: equal ones are kept once, shared tensors and outputs agree. */
 #include "support.h"
 
 static TraceSpec grid_of(int64_t n) {

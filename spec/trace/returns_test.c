@@ -1,4 +1,4 @@
-/* returns_test.c -- what a kernel may return, and the names of its outputs. */
+/* returns_test.c -- spec/trace: what a kernel may return, and the names of its outputs. */
 #include "support.h"
 
 static IrModule *finish(Bench *x, const IrTile *const *outs, uint32_t n) {

@@ -1,4 +1,4 @@
-/* session_test.c -- opening, operands, program ids, finishing. */
+/* session_test.c -- spec/trace: opening, operands, program ids, finishing. */
 #include "support.h"
 
 static void one_program(void **state) {

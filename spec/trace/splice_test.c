@@ -1,4 +1,5 @@
-/* splice_test.c -- a finished program put into a running one gives the program that its body would have given there. */
+/* splice_test.c -- spec/trace: a finished program put into a running one gives the program that its body would have
+ * given there. */
 #include "file.h"
 #include "support.h"
 

@@ -1,4 +1,4 @@
-/* api.h -- private to room api: the objects behind nkilua.h, and how a Diag becomes an nkl_error. */
+/* api.h -- room api: private; the objects behind nkilua.h, and how a Diag becomes an nkl_error. */
 #ifndef NK_API_PRIVATE_H
 #define NK_API_PRIVATE_H
 #include <stdatomic.h>

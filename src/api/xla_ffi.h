@@ -1,4 +1,4 @@
-/* xla_ffi.h -- private to room api: what XLA's typed FFI hands to a handler.
+/* xla_ffi.h -- room api: private; what XLA's typed FFI hands to a handler.
 
    Layout facts of that C interface for versions 0.1 to 0.3, in our own declarations: field order and sizes only, so no
    XLA header is needed to build. Every struct carries the size its writer knew; a handler reads a field only after

@@ -1,4 +1,4 @@
-/* alloc.c -- base room: the C library's allocator behind the Alloc contract. */
+/* alloc.c -- room base: the C library's allocator behind the Alloc contract. */
 #include "alloc.h"
 
 #include <stdlib.h>

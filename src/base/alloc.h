@@ -1,4 +1,5 @@
-/* alloc.h -- the allocator every room is handed; same contract as lua_Alloc (nsize 0 frees, NULL on failure). */
+/* alloc.h -- room base: the allocator every room is handed; same contract as lua_Alloc (nsize 0 frees, NULL on
+ * failure). */
 #ifndef NK_ALLOC_H
 #define NK_ALLOC_H
 #include <stddef.h>

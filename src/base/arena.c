@@ -1,4 +1,4 @@
-/* arena.c -- base room: bump allocator over chunks that double in size. */
+/* arena.c -- room base: bump allocator over chunks that double in size. */
 #include "arena.h"
 
 #include <stdarg.h>

@@ -1,5 +1,6 @@
-/* arena.h -- bump allocator. Everything of one trace, one artifact or one run lives in one arena and dies with it.
-   Failure is sticky: once an allocation fails, `oom` stays set and later calls return NULL; a stage checks it once. */
+/* arena.h -- room base: bump allocator. Everything of one trace, one artifact or one run lives in one arena and dies
+   with it. Failure is sticky: once an allocation fails, `oom` stays set and later calls return NULL; a stage checks it
+   once. */
 #ifndef NK_ARENA_H
 #define NK_ARENA_H
 #include <stdbool.h>

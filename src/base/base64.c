@@ -1,4 +1,4 @@
-/* base64.c -- base room: strict base64; the only file that sees libb64. libb64 breaks lines, counts in int, skips every
+/* base64.c -- room base: strict base64; the only file that sees libb64. libb64 breaks lines, counts in int, skips every
    byte it does not know and writes one byte past the decoded data, so it is fed checked pieces with room to spare. */
 #include "base64.h"
 

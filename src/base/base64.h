@@ -1,4 +1,5 @@
-/* base64.h -- strict base64 on one line (RFC 4648 alphabet, padded, canonical). The only file that sees libb64. */
+/* base64.h -- room base: strict base64 on one line (RFC 4648 alphabet, padded, canonical). The only file that sees
+ * libb64. */
 #ifndef NK_BASE64_H
 #define NK_BASE64_H
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* clock.c -- base room: time that passes, and what a list of measured times says. */
+/* clock.c -- room base: time that passes, and what a list of measured times says. */
 #include "clock.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* clock.h -- base room: time that passes, and what a list of measured times says. */
+/* clock.h -- room base: time that passes, and what a list of measured times says. */
 #ifndef NK_CLOCK_H
 #define NK_CLOCK_H
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* diag.c -- base room: filling, copying and naming failures. */
+/* diag.c -- room base: filling, copying and naming failures. */
 #include "diag.h"
 
 #include <stdarg.h>

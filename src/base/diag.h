@@ -1,4 +1,4 @@
-/* diag.h -- one failure of the user's, with everything needed to print it.
+/* diag.h -- room base: one failure of the user's, with everything needed to print it.
    Below the lang room every fallible function returns bool (true = ok) and fills a Diag on false. Our own faults
    are NK_BUG: abort in debug builds, ERR_internal in release builds. */
 #ifndef NK_DIAG_H

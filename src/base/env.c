@@ -1,4 +1,4 @@
-/* env.c -- base room: the environment. */
+/* env.c -- room base: the environment. */
 #include "env.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* env.h -- environment variables for who asks for some at every call: getenv compares each name with all there are. */
+/* env.h -- room base: environment variables for who asks for some at every call: getenv compares each name with all
+ * there are. */
 #ifndef NK_ENV_H
 #define NK_ENV_H
 

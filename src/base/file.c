@@ -1,4 +1,4 @@
-/* file.c -- base room: whole files out through file descriptors, complete or not at all. */
+/* file.c -- room base: whole files out through file descriptors, complete or not at all. */
 #include "file.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
-/* file.h -- files in, whole files out. A written file appears complete or not at all (temporary name, rename). */
+/* file.h -- room base: files in, whole files out. A written file appears complete or not at all (temporary name,
+ * rename). */
 #ifndef NK_FILE_H
 #define NK_FILE_H
 #include "diag.h"

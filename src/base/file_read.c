@@ -1,4 +1,4 @@
-/* file_read.c -- base room: files in, whole or as far as their parser asks. */
+/* file_read.c -- room base: files in, whole or as far as their parser asks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>

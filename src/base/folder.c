@@ -1,4 +1,4 @@
-/* folder.c -- base room: folders. */
+/* folder.c -- room base: folders. */
 #include "folder.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* folder.h -- folders: what a path is, making one with those above it, the files in it. */
+/* folder.h -- room base: folders: what a path is, making one with those above it, the files in it. */
 #ifndef NK_FOLDER_H
 #define NK_FOLDER_H
 #include "arena.h"

@@ -1,4 +1,4 @@
-/* hash.c -- base room: XXH3 over bytes; the only file that sees xxhash. */
+/* hash.c -- room base: XXH3 over bytes; the only file that sees xxhash. */
 #include "hash.h"
 
 #include <xxhash.h>

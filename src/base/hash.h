@@ -1,4 +1,4 @@
-/* hash.h -- content hashes (XXH3). Never of an address, never of padding. */
+/* hash.h -- room base: content hashes (XXH3). Never of an address, never of padding. */
 #ifndef NK_HASH_H
 #define NK_HASH_H
 #include <stddef.h>

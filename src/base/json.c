@@ -1,4 +1,4 @@
-/* json.c -- base room: strict JSON reader; the only file that sees cJSON.
+/* json.c -- room base: strict JSON reader; the only file that sees cJSON.
    cJSON is lax (012, \uZZZZ, raw NULs, trailing bytes) and keeps numbers as rounded doubles, in some releases of their
    first 63 characters. So a scan goes first: it checks every token and writes down where numbers and strings begin;
    cJSON then gets a copy in which each number is a plain 0 and judges the structure; last, its tree is walked in the

@@ -1,5 +1,5 @@
-/* json.h -- exact, strict JSON. Only json.c sees cJSON. Integers are exact int64, floats round-trip, object keys
-   keep their order, duplicate keys, NUL bytes, invalid UTF-8, trailing bytes and depth over 64 are refused. */
+/* json.h -- room base: exact, strict JSON. Only json.c sees cJSON. Integers are exact int64, floats round-trip, object
+   keys keep their order, duplicate keys, NUL bytes, invalid UTF-8, trailing bytes and depth over 64 are refused. */
 #ifndef NK_JSON_H
 #define NK_JSON_H
 #include <stdbool.h>

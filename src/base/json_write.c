@@ -1,4 +1,4 @@
-/* json_write.c -- base room: JSON writer, compact and indented. */
+/* json_write.c -- room base: JSON writer, compact and indented. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* nameset.c -- base room: open-addressing set, so that a million names take linear time. */
+/* nameset.c -- room base: open-addressing set, so that a million names take linear time. */
 #include "nameset.h"
 
 #include <string.h>

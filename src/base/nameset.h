@@ -1,4 +1,4 @@
-/* nameset.h -- private to the base room: "has this name occurred before?" for untrusted lists of names. */
+/* nameset.h -- room base: private; "has this name occurred before?" for untrusted lists of names. */
 #ifndef NK_NAMESET_H
 #define NK_NAMESET_H
 #include "arena.h"

@@ -1,4 +1,4 @@
-/* npy.c -- base room: .npy headers, read and written, and .npz as a zip of them. */
+/* npy.c -- room base: .npy headers, read and written, and .npz as a zip of them. */
 #include "npy.h"
 
 #include <string.h>

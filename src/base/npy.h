@@ -1,4 +1,5 @@
-/* npy.h -- .npy and .npz as bytes: no dtypes of ours here, only descriptors such as "<f4". The caller maps them. */
+/* npy.h -- room base: .npy and .npz as bytes: no dtypes of ours here, only descriptors such as "<f4". The caller maps
+ * them. */
 #ifndef NK_NPY_H
 #define NK_NPY_H
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* pool.c -- base room: small blocks on free lists; what is larger comes from the allocator itself. */
+/* pool.c -- room base: small blocks on free lists; what is larger comes from the allocator itself. */
 #include "pool.h"
 
 #include <string.h>

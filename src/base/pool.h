@@ -1,6 +1,7 @@
-/* pool.h -- small blocks on free lists over an arena, for who frees and makes the same sizes all the time, as Lua does
-   with its tables. Its owner knows the size of what it frees (the lua_Alloc contract). Blocks go back to the allocator
-   only with the pool. Under AddressSanitizer every block is the allocator's own, so that it sees each one's bounds. */
+/* pool.h -- room base: small blocks on free lists over an arena, for who frees and makes the same sizes all the time,
+   as Lua does with its tables. Its owner knows the size of what it frees (the lua_Alloc contract). Blocks go back to
+   the allocator only with the pool. Under AddressSanitizer every block is the allocator's own, so that it sees each
+   one's bounds. */
 #ifndef NK_POOL_H
 #define NK_POOL_H
 #include "arena.h"

@@ -1,4 +1,5 @@
-/* random.c -- counter-based random numbers. Only + - * / and sqrt on doubles, so every machine gives the same bytes. */
+/* random.c -- room base: counter-based random numbers. Only + - * / and sqrt on doubles, so every machine gives the
+ * same bytes. */
 #include "random.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* random.h -- numbers for test data: the same bytes on every machine, thread and order of calls (counter based). */
+/* random.h -- room base: numbers for test data: the same bytes on every machine, thread and order of calls (counter
+ * based). */
 #ifndef NK_RANDOM_H
 #define NK_RANDOM_H
 #include <stddef.h>

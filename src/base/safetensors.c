@@ -1,4 +1,4 @@
-/* safetensors.c -- reader and writer of the format: u64 header length, JSON header, one data buffer. */
+/* safetensors.c -- room base: reader and writer of the format: u64 header length, JSON header, one data buffer. */
 #include "safetensors.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* safetensors.h -- .safetensors as bytes: dtype names as written ("BF16"), no dtypes of ours. Strict: header at most
-   100 MB of JSON, offsets ascending, no holes, no overlap, the whole buffer covered, sizes overflow-checked, duplicates
-   refused. */
+/* safetensors.h -- room base: .safetensors as bytes: dtype names as written ("BF16"), no dtypes of ours. Strict: header
+   at most 100 MB of JSON, offsets ascending, no holes, no overlap, the whole buffer covered, sizes overflow-checked,
+   duplicates refused. */
 #ifndef NK_SAFETENSORS_H
 #define NK_SAFETENSORS_H
 #include "npy.h"

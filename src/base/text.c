@@ -1,4 +1,4 @@
-/* text.c -- base room: the growable buffer and formatted output. Numbers are in text_num.c. */
+/* text.c -- room base: the growable buffer and formatted output. Numbers are in text_num.c. */
 #include "text.h"
 
 #include <locale.h>

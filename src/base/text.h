@@ -1,4 +1,4 @@
-/* text.h -- growable byte buffer. Every printer writes here, never to a FILE. Data is always NUL-terminated.
+/* text.h -- room base: growable byte buffer. Every printer writes here, never to a FILE. Data is always NUL-terminated.
    Numbers are printed the same in every locale. Out of memory is sticky (`oom`), checked once at the end. */
 #ifndef NK_TEXT_H
 #define NK_TEXT_H

@@ -1,4 +1,4 @@
-/* text_num.c -- base room: doubles and floats to shortest decimal and back, independent of the locale. */
+/* text_num.c -- room base: doubles and floats to shortest decimal and back, independent of the locale. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* zip.h -- private to the base room: zip archives in memory, as .npz files use them (stored and deflated, zip64). */
+/* zip.h -- room base: private; zip archives in memory, as .npz files use them (stored and deflated, zip64). */
 #ifndef NK_ZIP_H
 #define NK_ZIP_H
 #include "arena.h"

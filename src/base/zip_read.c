@@ -1,4 +1,4 @@
-/* zip_read.c -- base room: zip reader. The central directory decides; local headers are only checked against it. */
+/* zip_read.c -- room base: zip reader. The central directory decides; local headers are only checked against it. */
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>

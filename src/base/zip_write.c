@@ -1,4 +1,4 @@
-/* zip_write.c -- base room: zip writer: stored members, no time stamps, so the same arrays give the same bytes. */
+/* zip_write.c -- room base: zip writer: stored members, no time stamps, so the same arrays give the same bytes. */
 #include <string.h>
 #include <zlib.h>
 

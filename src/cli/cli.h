@@ -1,4 +1,4 @@
-/* cli.h -- private to room cli. The command knows of nkilua what include/nkilua.h says and nothing else. */
+/* cli.h -- room cli: private; The command knows of nkilua what include/nkilua.h says and nothing else. */
 #ifndef NK_CLI_H
 #define NK_CLI_H
 #include "nkilua.h"

@@ -1,4 +1,4 @@
-/* artifact.c -- emit room: the immutable result of a specialization; what it copies from its module. */
+/* artifact.c -- room emit: the immutable result of a specialization; what it copies from its module. */
 #include <string.h>
 
 #include "emit.h"

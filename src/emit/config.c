@@ -1,4 +1,4 @@
-/* config.c -- emit room: encode_backend_config. base64 of compact JSON, byte-stable: fixed key order, no white space,
+/* config.c -- room emit: encode_backend_config. base64 of compact JSON, byte-stable: fixed key order, no white space,
    exact numbers. */
 #include "config.h"
 

@@ -1,4 +1,4 @@
-/* config.h -- private to the emit room: what the writer and the reader of a backend_config share. */
+/* config.h -- room emit: private; what the writer and the reader of a backend_config share. */
 #ifndef NK_CONFIG_H
 #define NK_CONFIG_H
 #include "emit.h"

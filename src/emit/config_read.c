@@ -1,4 +1,4 @@
-/* config_read.c -- emit room: strict reading of a backend_config. The program in serialize_ir_string is the truth:
+/* config_read.c -- room emit: strict reading of a backend_config. The program in serialize_ir_string is the truth:
    whatever else follows from it is written again from the parsed module and must come out as given. */
 #include <math.h>
 #include <string.h>

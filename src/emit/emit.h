@@ -1,4 +1,4 @@
-/* emit.h -- the artifact, and texts that are pure functions of it: backend_config, HLO, StableHLO. */
+/* emit.h -- room emit: the artifact, and texts that are pure functions of it: backend_config, HLO, StableHLO. */
 #ifndef NK_EMIT_H
 #define NK_EMIT_H
 #include "file.h"

@@ -1,4 +1,4 @@
-/* hlo.c -- emit room: the module around a custom-call as HLO text. Names, alias rules and attribute order are those of
+/* hlo.c -- room emit: the module around a custom-call as HLO text. Names, alias rules and attribute order are those of
    XLA's own text (docs/backend-config.md, the last section). */
 #include "hlo.h"
 

@@ -1,4 +1,4 @@
-/* hlo.h -- private to the emit room: the one description of the module around a custom-call, from which HLO text,
+/* hlo.h -- room emit: private; the one description of the module around a custom-call, from which HLO text,
    StableHLO and the binary HloModuleProto are printed; names and literals. */
 #ifndef NK_HLO_H
 #define NK_HLO_H

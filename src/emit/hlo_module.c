@@ -1,4 +1,4 @@
-/* hlo_module.c -- emit room: what the module around a custom-call consists of (hlo.h). Alias rules are those of
+/* hlo_module.c -- room emit: what the module around a custom-call consists of (hlo.h). Alias rules are those of
    docs/backend-config.md, the last section. */
 #include <string.h>
 

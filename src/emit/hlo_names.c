@@ -1,4 +1,4 @@
-/* hlo_names.c -- emit room: what XLA accepts as a name. */
+/* hlo_names.c -- room emit: what XLA accepts as a name. */
 #include <string.h>
 
 #include "hlo.h"

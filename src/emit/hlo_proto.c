@@ -1,4 +1,4 @@
-/* hlo_proto.c -- emit room: the module around a custom-call as a binary xla.HloModuleProto, written by hand: the wire
+/* hlo_proto.c -- room emit: the module around a custom-call as a binary xla.HloModuleProto, written by hand: the wire
    format of protocol buffers is tag, then varint or length and bytes. Fields are in ascending order and those with
    their default value are left out, so the bytes depend on the module alone. */
 #include <string.h>

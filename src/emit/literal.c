@@ -1,4 +1,4 @@
-/* literal.c -- emit room: constant tensors as text. */
+/* literal.c -- room emit: constant tensors as text. */
 #include <math.h>
 
 #include "hlo.h"

@@ -1,4 +1,4 @@
-/* stablehlo.c -- emit room: the module JAX would emit around the custom-call, from the description that HLO text is
+/* stablehlo.c -- room emit: the module JAX would emit around the custom-call, from the description that HLO text is
    printed from. */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* alias.c -- framework room: which outputs are operands (a kernel that writes in place and returns its argument), and
+/* alias.c -- room framework: which outputs are operands (a kernel that writes in place and returns its argument), and
    which arguments a function writes. */
 #include "fw.h"
 

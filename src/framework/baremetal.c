@@ -1,4 +1,4 @@
-/* baremetal.c -- framework room: what a run on a device would need, execute and write. Nothing is run here: a device
+/* baremetal.c -- room framework: what a run on a device would need, execute and write. Nothing is run here: a device
    needs the closed compiler and the Neuron runtime. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* bytes.h -- private to the framework room: reading the bytes that text_put_u64 and length-prefixed strings make. A
+/* bytes.h -- room framework: private; reading the bytes that text_put_u64 and length-prefixed strings make. A
    reading that goes wrong stays wrong and gives zeros. */
 #ifndef NK_BYTES_H
 #define NK_BYTES_H

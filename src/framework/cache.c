@@ -1,4 +1,4 @@
-/* cache.c -- framework room: key bytes -> artifact. A hash finds, the full key bytes decide. Entries keep their order;
+/* cache.c -- room framework: key bytes -> artifact. A hash finds, the full key bytes decide. Entries keep their order;
    nothing leaves unless the cache has a limit, then the least recently used one does. */
 #include "cache.h"
 

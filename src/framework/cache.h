@@ -1,4 +1,4 @@
-/* cache.h -- private to the framework room: what specialize.c needs of a cache. */
+/* cache.h -- room framework: private; what specialize.c needs of a cache. */
 #ifndef NK_CACHE_H
 #define NK_CACHE_H
 #include "store.h"

@@ -1,4 +1,4 @@
-/* explain.c -- framework room: why a call is another specialization: what of its key differs from the nearest earlier
+/* explain.c -- room framework: why a call is another specialization: what of its key differs from the nearest earlier
    one. The bytes are those that key.c writes; a key of another make only "differs". */
 #include <stdio.h>
 #include <string.h>

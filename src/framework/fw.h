@@ -1,6 +1,6 @@
-/* fw.h -- the framework-kernel core: signature -> key -> cache -> (trace) -> aliases -> config -> artifact. No Lua
-   here: the trace is a callback, so a C test or host drives the same pipeline. Names are those of the lifecycle page
-   (docs/lifecycle.md). */
+/* fw.h -- room framework: the framework-kernel core: signature -> key -> cache -> (trace) -> aliases -> config ->
+   artifact. No Lua here: the trace is a callback, so a C test or host drives the same pipeline. Names are those of the
+   lifecycle page (docs/lifecycle.md). */
 #ifndef NK_FW_H
 #define NK_FW_H
 #include "emit.h"

@@ -1,4 +1,4 @@
-/* grid.c -- framework room: check_grid, what a launch grid may be. */
+/* grid.c -- room framework: check_grid, what a launch grid may be. */
 #include <stdlib.h>
 #include <string.h>
 

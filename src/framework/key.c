@@ -1,4 +1,4 @@
-/* key.c -- framework room: the canonical bytes of a request. Two calls share a specialization exactly when these bytes
+/* key.c -- room framework: the canonical bytes of a request. Two calls share a specialization exactly when these bytes
    are equal, so every field is tagged and has its length in front: no two requests spell the same bytes. */
 #include <string.h>
 

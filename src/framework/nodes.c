@@ -1,4 +1,4 @@
-/* nodes.c -- framework room: the kernels that were called inside a module's programs. They are no part of the program
+/* nodes.c -- room framework: the kernels that were called inside a module's programs. They are no part of the program
    and not in its text; an artifact from a file tells them as the traced one does. */
 #include <string.h>
 

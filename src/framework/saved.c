@@ -1,4 +1,4 @@
-/* saved.c -- framework room: an artifact as the bytes of a file, and back. The file holds all that the artifact is made
+/* saved.c -- room framework: an artifact as the bytes of a file, and back. The file holds all that the artifact is made
    of, the whole key it answers, who wrote it, and a checksum over everything. The program's text is parsed and
    verified, but not printed again: the checksum and the build say that it is what this printer made. */
 #include <string.h>

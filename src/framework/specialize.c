@@ -1,4 +1,4 @@
-/* specialize.c -- framework room: dump_config_with_boundargs, the one page everybody reads, from the bottom up:
+/* specialize.c -- room framework: dump_config_with_boundargs, the one page everybody reads, from the bottom up:
    key -> look up -> else TRACE -> return types -> aliases -> encode -> assemble -> store. A hit runs no Lua, copies
    nothing and returns the same artifact. A module comes verified from whoever made it (tr_finish, ir_parse). */
 #include <string.h>

@@ -1,4 +1,4 @@
-/* store.c -- framework room: the folder of a persistent cache. One file per key, named by its hash; a file appears
+/* store.c -- room framework: the folder of a persistent cache. One file per key, named by its hash; a file appears
    complete or not at all and is believed only when all of it is as it was written, so any number of processes may share
    the folder and anything may happen to it. Nothing here is an error of the user's call: at worst it traces. */
 #include "store.h"

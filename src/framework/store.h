@@ -1,4 +1,4 @@
-/* store.h -- private to the framework room: artifacts in files. */
+/* store.h -- room framework: private; artifacts in files. */
 #ifndef NK_STORE_H
 #define NK_STORE_H
 #include "bytes.h"

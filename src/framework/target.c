@@ -1,4 +1,4 @@
-/* target.c -- framework room: _get_platform_target. Option, else environment, else what the machine says it is, else
+/* target.c -- room framework: _get_platform_target. Option, else environment, else what the machine says it is, else
    trn1 as a guess, which is part of the key and of the config. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* trail.c -- framework room: the loop iterations of a module's instructions. They are no part of the program and not in
+/* trail.c -- room framework: the loop iterations of a module's instructions. They are no part of the program and not in
    its text, but run-time messages name them, and a program from a file says what the traced one says. */
 #include <string.h>
 

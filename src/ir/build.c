@@ -1,4 +1,4 @@
-/* build.c -- ir room: the only writer of modules. Everything it makes lives in the module's arena. */
+/* build.c -- room ir: the only writer of modules. Everything it makes lives in the module's arena. */
 #include <string.h>
 
 #include "hash.h"

@@ -1,4 +1,4 @@
-/* check_util.h -- ir room, private: shorthands of rules.c and the checks of single instructions. */
+/* check_util.h -- room ir: private; shorthands of rules.c and the checks of single instructions. */
 #ifndef NK_CHECK_UTIL_H
 #define NK_CHECK_UTIL_H
 #include "checks.h"

@@ -1,4 +1,4 @@
-/* checks.h -- check_<op>: what the hardware would refuse of one instruction and no shared rule says. */
+/* checks.h -- room ir: check_<op>: what the hardware would refuse of one instruction and no shared rule says. */
 #ifndef NK_CHECKS_H
 #define NK_CHECKS_H
 #include "ir.h"

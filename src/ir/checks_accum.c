@@ -1,4 +1,4 @@
-/* checks_accum.c -- ir room: instructions that use the accumulator registers. */
+/* checks_accum.c -- room ir: instructions that use the accumulator registers. */
 #include <stdio.h>
 
 #include "check_util.h"

@@ -1,4 +1,4 @@
-/* checks_collective.c -- ir room: groups of ranks, and the shapes that collectives ask for. */
+/* checks_collective.c -- room ir: groups of ranks, and the shapes that collectives ask for. */
 #include <stdio.h>
 
 #include "check_util.h"

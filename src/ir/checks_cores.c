@@ -1,4 +1,4 @@
-/* checks_cores.c -- ir room: what the instructions that join two physical cores refuse beyond the shared rules. Which
+/* checks_cores.c -- room ir: what the instructions that join two physical cores refuse beyond the shared rules. Which
    core is whose partner is a question of the whole module (cores.c). */
 #include "check_util.h"
 

@@ -1,4 +1,4 @@
-/* checks_dma.c -- ir room: what DMA refuses beyond the shared rules. */
+/* checks_dma.c -- room ir: what DMA refuses beyond the shared rules. */
 #include "check_util.h"
 
 static bool plain_dtype(DType d) { return dtype_is_float(d) || dtype_is_int(d); }

@@ -1,4 +1,4 @@
-/* checks_gather.c -- ir room: searches, shuffles and gathers. */
+/* checks_gather.c -- room ir: searches, shuffles and gathers. */
 #include <stdio.h>
 
 #include "check_util.h"

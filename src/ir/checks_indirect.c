@@ -1,4 +1,4 @@
-/* checks_indirect.c -- ir room: indirect views as operands: which may be one, the lists of numbers, where they start.
+/* checks_indirect.c -- room ir: indirect views as operands: which may be one, the lists of numbers, where they start.
  */
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* checks_mx.c -- ir room: packed tiles and their scales. */
+/* checks_mx.c -- room ir: packed tiles and their scales. */
 #include <stdio.h>
 
 #include "check_util.h"

@@ -1,4 +1,4 @@
-/* checks_pattern.c -- ir room: affine patterns (iota, affine_select) and range_select. */
+/* checks_pattern.c -- room ir: affine patterns (iota, affine_select) and range_select. */
 #include <math.h>
 #include <stdio.h>
 

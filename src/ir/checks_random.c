@@ -1,4 +1,4 @@
-/* checks_random.c -- ir room: random numbers. */
+/* checks_random.c -- room ir: random numbers. */
 #include <stdio.h>
 
 #include "check_util.h"

@@ -1,4 +1,4 @@
-/* checks_tensor.c -- ir room: what the Tensor engine refuses: sizes, dtype pairs, PSUM banks, array tiling, transposes.
+/* checks_tensor.c -- room ir: what the Tensor engine refuses: sizes, dtype pairs, PSUM banks, array tiling, transposes.
  */
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* checks_vector.c -- ir room: element-wise instructions, reductions and statistics. */
+/* checks_vector.c -- room ir: element-wise instructions, reductions and statistics. */
 #include <math.h>
 #include <stdio.h>
 

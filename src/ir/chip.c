@@ -1,4 +1,4 @@
-/* chip.c -- ir room: generations and target names, read from chip.def. */
+/* chip.c -- room ir: generations and target names, read from chip.def. */
 #include "ir.h"
 #include "names.h"
 

@@ -1,4 +1,4 @@
-/* cores.c -- ir room: the physical cores of a grid, and what its programs demand of them. */
+/* cores.c -- room ir: the physical cores of a grid, and what its programs demand of them. */
 #include "verify.h"
 
 int64_t ir_core_count(const IrCores *cores, int naxes) {

@@ -1,4 +1,4 @@
-/* count.c -- ir room: multiply-accumulates of a module, and equality of two functions. */
+/* count.c -- room ir: multiply-accumulates of a module, and equality of two functions. */
 #include <string.h>
 
 #include "ir.h"

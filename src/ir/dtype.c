@@ -1,4 +1,4 @@
-/* dtype.c -- ir room: the table of element types, names, promotion and ranges. Memory spaces live here too. */
+/* dtype.c -- room ir: the table of element types, names, promotion and ranges. Memory spaces live here too. */
 #include <string.h>
 
 #include "ir.h"

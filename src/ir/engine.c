@@ -1,4 +1,4 @@
-/* engine.c -- ir room: which engine executes an instruction. The automatic choices are listed in docs/semantics.md. */
+/* engine.c -- room ir: which engine executes an instruction. The automatic choices are listed in docs/semantics.md. */
 #include "ir.h"
 
 /* Values may still be unchecked here: what is not a tile or an operator is neither. */

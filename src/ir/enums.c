@@ -1,4 +1,4 @@
-/* enums.c -- ir room: operators, activations and enumerations, read from enums.def. */
+/* enums.c -- room ir: operators, activations and enumerations, read from enums.def. */
 #include "ir.h"
 #include "names.h"
 

@@ -1,4 +1,4 @@
-/* intern.c -- ir room: names of buffers, source locations and iterations, each found by hash. */
+/* intern.c -- room ir: names of buffers, source locations and iterations, each found by hash. */
 #include "intern.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* intern.h -- ir room, private: hash tables that find names, locations and iterations in O(1). */
+/* intern.h -- room ir: private; hash tables that find names, locations and iterations in O(1). */
 #ifndef NK_INTERN_H
 #define NK_INTERN_H
 #include "ir.h"

@@ -1,4 +1,4 @@
-/* ir.h -- the whole program model: dtypes, operators, buffers, tiles (access patterns), instructions, modules.
+/* ir.h -- room ir: the whole program model: dtypes, operators, buffers, tiles (access patterns), instructions, modules.
    A module is built by build.c (called by trace/ and by the parser), then frozen: everything after reads it through
    const. All memory of a module is in its arena. Sizes, counts and offsets are int64, in elements unless a name says
    bytes. */

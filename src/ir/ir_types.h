@@ -1,4 +1,4 @@
-/* ir_types.h -- ir room: the vocabulary of the program model: generations and targets, element types, memory spaces,
+/* ir_types.h -- room ir: the vocabulary of the program model: generations and targets, element types, memory spaces,
    operators, activations, enumerations, engines. Part of ir.h, which everybody includes. */
 #ifndef NK_IR_TYPES_H
 #define NK_IR_TYPES_H

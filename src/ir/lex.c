@@ -1,4 +1,4 @@
-/* lex.c -- ir room: words of IR text, and where in it something is wrong. */
+/* lex.c -- room ir: words of IR text, and where in it something is wrong. */
 #include "text_ir.h"
 
 /* ---- positions and messages */

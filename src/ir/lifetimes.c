@@ -1,4 +1,4 @@
-/* lifetimes.c -- ir room: what each instruction uses, and from where to where each buffer is alive. */
+/* lifetimes.c -- room ir: what each instruction uses, and from where to where each buffer is alive. */
 #include <string.h>
 
 #include "uses.h"

@@ -1,4 +1,4 @@
-/* names.h -- ir room, private: looking a name s[0..n) up in lists. */
+/* names.h -- room ir: private; looking a name s[0..n) up in lists. */
 #ifndef NK_NAMES_H
 #define NK_NAMES_H
 #include <stdbool.h>

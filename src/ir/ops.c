@@ -1,4 +1,4 @@
-/* ops.c -- the tables made from ops.def and rules.def; lookups by name. The rows are read here and in ir.h. */
+/* ops.c -- room ir: the tables made from ops.def and rules.def; lookups by name. The rows are read here and in ir.h. */
 #include <string.h>
 
 #include "checks.h"

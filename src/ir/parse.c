@@ -1,4 +1,4 @@
-/* parse.c -- ir room: IR text (docs/ir.md) to a module: operations, their locations, and the entry point. */
+/* parse.c -- room ir: IR text (docs/ir.md) to a module: operations, their locations, and the entry point. */
 #include "text_ir.h"
 
 enum { MAX_OPERANDS = 4096 };

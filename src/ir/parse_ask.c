@@ -1,4 +1,4 @@
-/* parse_ask.c -- ir room: how an operation asks for its attributes, and the messages when they are not as they must be.
+/* parse_ask.c -- room ir: how an operation asks for its attributes, and the messages when they are not as they must be.
  */
 #include "text_ir.h"
 

@@ -1,4 +1,4 @@
-/* parse_attr.c -- ir room: attributes as small trees, and how an operation asks for its own. */
+/* parse_attr.c -- room ir: attributes as small trees, and how an operation asks for its own. */
 #include "text_ir.h"
 
 static bool attribute(Tx *x, TxAttr *a, int depth);

@@ -1,4 +1,4 @@
-/* parse_core.c -- ir room: the operations that are structure: buffers, index arithmetic, register reads. */
+/* parse_core.c -- room ir: the operations that are structure: buffers, index arithmetic, register reads. */
 #include "text_ir.h"
 
 static bool core_error(Tx *x, const TxOp *op, const char *at, const char *what) {

@@ -1,4 +1,4 @@
-/* parse_dense.c -- ir room: the bytes of a constant from dense<...>: hex bytes, one value for all, or nested lists. */
+/* parse_dense.c -- room ir: the bytes of a constant from dense<...>: hex bytes, one value for all, or nested lists. */
 #include <math.h>
 
 #include "text_ir.h"

@@ -1,4 +1,4 @@
-/* parse_func.c -- ir room: functions and what their attributes say about the module. */
+/* parse_func.c -- room ir: functions and what their attributes say about the module. */
 #include "text_ir.h"
 
 static bool func_error(Tx *x, const char *at, const char *what) {

@@ -1,4 +1,4 @@
-/* parse_loop.c -- ir room: device loops: scf.for, and scf.while whose condition is "the register is not 0". */
+/* parse_loop.c -- room ir: device loops: scf.for, and scf.while whose condition is "the register is not 0". */
 #include "text_ir.h"
 
 static bool loop_error(Tx *x, const TxOp *op, const char *at, const char *what) {

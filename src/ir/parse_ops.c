@@ -1,4 +1,4 @@
-/* parse_ops.c -- ir room: an instruction of ops.def from its operands and attributes, as its row lays them out. */
+/* parse_ops.c -- room ir: an instruction of ops.def from its operands and attributes, as its row lays them out. */
 #include "text_ir.h"
 
 typedef struct Mem { /* a memref operand and what belongs to it */

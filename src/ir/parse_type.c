@@ -1,4 +1,4 @@
-/* parse_type.c -- ir room: types of the text: element types, memref, tensor, and lists of them. */
+/* parse_type.c -- room ir: types of the text: element types, memref, tensor, and lists of them. */
 #include "text_ir.h"
 
 static const struct {

@@ -1,4 +1,4 @@
-/* parse_value.c -- ir room: the names a text defines, with the scopes of its regions. */
+/* parse_value.c -- room ir: the names a text defines, with the scopes of its regions. */
 #include "text_ir.h"
 
 uint64_t tx_hash(TxStr s) {

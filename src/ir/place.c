@@ -1,4 +1,4 @@
-/* place.c -- ir room: addresses of on-chip buffers. docs/semantics.md, section "Placement", is the description.
+/* place.c -- room ir: addresses of on-chip buffers. docs/semantics.md, section "Placement", is the description.
    Two live buffers conflict when both their partitions and their bytes overlap. Buffers are taken in order of
    allocation and get the lowest free offset; when that fails, once more largest first over all lifetimes. address= is
    kept as given. */

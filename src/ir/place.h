@@ -1,4 +1,4 @@
-/* place.h -- ir room, private to place.c and place_say.c. */
+/* place.h -- room ir: private to place.c and place_say.c. */
 #ifndef NK_PLACE_H
 #define NK_PLACE_H
 #include "ir.h"

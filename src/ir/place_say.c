@@ -1,4 +1,4 @@
-/* place_say.c -- ir room: what to tell about buffers that do not fit: numbers in bytes per partition and the live
+/* place_say.c -- room ir: what to tell about buffers that do not fit: numbers in bytes per partition and the live
  * tiles. */
 #include <stdio.h>
 #include <stdlib.h>

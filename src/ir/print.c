@@ -1,4 +1,4 @@
-/* print.c -- ir room: a module as text (docs/ir.md). Canonical: equal modules print the same bytes. */
+/* print.c -- room ir: a module as text (docs/ir.md). Canonical: equal modules print the same bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* print_ins.c -- ir room: one instruction of ops.def as a line of text, from its row. */
+/* print_ins.c -- room ir: one instruction of ops.def as a line of text, from its row. */
 #include "print_ir.h"
 
 static void add_operand(Print *p, PrOperand o) {

@@ -1,4 +1,4 @@
-/* print_ir.h -- private to print*.c: the state of one printing. */
+/* print_ir.h -- room ir: private to print*.c: the state of one printing. */
 #ifndef NK_PRINT_IR_H
 #define NK_PRINT_IR_H
 #include "text_ir.h"

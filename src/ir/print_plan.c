@@ -1,4 +1,4 @@
-/* print_plan.c -- ir room: the layout of an instruction in text, derived from its row. */
+/* print_plan.c -- room ir: the layout of an instruction in text, derived from its row. */
 #include "text_ir.h"
 
 bool tx_kind_is_operand(Kind k) {

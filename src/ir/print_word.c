@@ -1,4 +1,4 @@
-/* print_word.c -- ir room: words of the text: numbers, strings, locations, names of values. */
+/* print_word.c -- room ir: words of the text: numbers, strings, locations, names of values. */
 #include <math.h>
 #include <stdio.h>
 

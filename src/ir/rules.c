@@ -1,4 +1,4 @@
-/* rules.c -- ir room: one body per rule of rules.def. A rule skips arguments that are absent or plain numbers; kinds,
+/* rules.c -- room ir: one body per rule of rules.def. A rule skips arguments that are absent or plain numbers; kinds,
    spaces and dtypes were checked before. */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* rules_collective.c -- ir room: what lists of tensors, groups of ranks and channels must be. */
+/* rules_collective.c -- room ir: what lists of tensors, groups of ranks and channels must be. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* sat.h -- ir room, private: sums and products that stop at the largest int64. */
+/* sat.h -- room ir: private; sums and products that stop at the largest int64. */
 #ifndef NK_SAT_H
 #define NK_SAT_H
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* say.c -- ir room: tiles, shapes and sets as words for messages. Only failing paths come here. */
+/* say.c -- room ir: tiles, shapes and sets as words for messages. Only failing paths come here. */
 #include "say.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* say.h -- ir room, private: the nouns of messages. Each returns out->s; long lists and names are cut with "...". */
+/* say.h -- room ir: private; the nouns of messages. Each returns out->s; long lists and names are cut with "...". */
 #ifndef NK_SAY_H
 #define NK_SAY_H
 #include "ir.h"

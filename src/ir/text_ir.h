@@ -1,5 +1,5 @@
-/* text_ir.h -- private to print*.c, lex.c and parse*.c: what the two directions of the IR text share. docs/ir.md is the
-   description for readers. */
+/* text_ir.h -- room ir: private to print*.c, lex.c and parse*.c: what the two directions of the IR text share.
+   docs/ir.md is the description for readers. */
 #ifndef NK_TEXT_IR_H
 #define NK_TEXT_IR_H
 #include <string.h>

@@ -1,4 +1,4 @@
-/* uses.h -- ir room, private: the buffers an instruction touches. */
+/* uses.h -- room ir: private; the buffers an instruction touches. */
 #ifndef NK_USES_H
 #define NK_USES_H
 #include "ir.h"

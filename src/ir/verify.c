@@ -1,4 +1,4 @@
-/* verify.c -- ir room: a whole module: buffers, definitions before uses, scopes of device loops, returns, program
+/* verify.c -- room ir: a whole module: buffers, definitions before uses, scopes of device loops, returns, program
  * table. */
 #include "uses.h"
 #include "verify.h"

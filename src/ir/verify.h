@@ -1,4 +1,4 @@
-/* verify.h -- ir room, private to verify.c, verify_tables.c and cores.c. */
+/* verify.h -- room ir: private to verify.c, verify_tables.c and cores.c. */
 #ifndef NK_VERIFY_H
 #define NK_VERIFY_H
 #include "ir.h"

@@ -1,4 +1,4 @@
-/* verify_ins.c -- ir room: one instruction against its row: kinds, memory, dtypes, generation, ranges; then its rules,
+/* verify_ins.c -- room ir: one instruction against its row: kinds, memory, dtypes, generation, ranges; then its rules,
    then its own check. A good instruction costs no allocation and no string; every fault of a bad one is reported. */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* verify_tables.c -- ir room: grid, program table, aliases, and what the programs of a module must have in common. */
+/* verify_tables.c -- room ir: grid, program table, aliases, and what the programs of a module must have in common. */
 #include "verify.h"
 
 static bool same_shape(const IrBuf *a, const IrBuf *b) {

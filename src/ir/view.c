@@ -1,4 +1,4 @@
-/* view.c -- ir room: indexing, slicing, selecting; what all views share. A view is a new tile over the same buffer. */
+/* view.c -- room ir: indexing, slicing, selecting; what all views share. A view is a new tile over the same buffer. */
 #include <stdio.h>
 
 #include "view_util.h"

@@ -1,4 +1,4 @@
-/* view_ap.c -- ir room: explicit access patterns over the storage, and reinterpretation as another dtype. */
+/* view_ap.c -- room ir: explicit access patterns over the storage, and reinterpretation as another dtype. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* view_indirect.c -- ir room: tensor indirection, views whose free elements are picked at run time by an index tensor.
+/* view_indirect.c -- room ir: tensor indirection, views whose free elements are picked at run time by an index tensor.
  */
 #include "view_util.h"
 

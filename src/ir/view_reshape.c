@@ -1,4 +1,4 @@
-/* view_reshape.c -- ir room: views that rename or regroup dims without moving a byte. */
+/* view_reshape.c -- room ir: views that rename or regroup dims without moving a byte. */
 #include <string.h>
 
 #include "view_util.h"

@@ -1,4 +1,4 @@
-/* view_util.h -- ir room, private: what the files of the access-pattern algebra share. */
+/* view_util.h -- room ir: private; what the files of the access-pattern algebra share. */
 #ifndef NK_VIEW_UTIL_H
 #define NK_VIEW_UTIL_H
 #include "say.h"

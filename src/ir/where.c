@@ -1,4 +1,4 @@
-/* where.c -- ir room: source locations of a fault: its line, the call chain above it, the loop iterations around it. */
+/* where.c -- room ir: source locations of a fault: its line, the call chain above it, the loop iterations around it. */
 #include <string.h>
 
 #include "ir.h"

@@ -1,4 +1,4 @@
-/* capture.h -- private to the capture files: the scratch of one walk over captured state. */
+/* capture.h -- room lang: private to the capture files: the scratch of one walk over captured state. */
 #ifndef NK_LANG_CAPTURE_H
 #define NK_LANG_CAPTURE_H
 #include "kernel.h"

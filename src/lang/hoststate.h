@@ -1,4 +1,4 @@
-/* hoststate.h -- private to the host_*.c files of room lang. */
+/* hoststate.h -- room lang: private to the host_*.c files. */
 #ifndef NK_HOSTSTATE_H
 #define NK_HOSTSTATE_H
 #include "call.h"

@@ -1,4 +1,4 @@
-/* kernel.h -- private to room lang: kernels, their calls, captured state, scratch memory. */
+/* kernel.h -- room lang: private; kernels, their calls, captured state, scratch memory. */
 #ifndef NK_LANG_KERNEL_H
 #define NK_LANG_KERNEL_H
 #include "call.h"

@@ -1,6 +1,6 @@
-/* lang.h -- shared by the files of lang/, the only room that sees lua.h. Userdata layouts, the one argument binder,
-   errors. Rules: a userdata is created closed (all zero), then filled. Errors leave by lang_raise only. No C resource
-   is held across a call that can raise unless a userdata or an arena that somebody owns holds it. */
+/* lang.h -- room lang: shared by the files of lang/, the only room that sees lua.h. Userdata layouts, the one argument
+   binder, errors. Rules: a userdata is created closed (all zero), then filled. Errors leave by lang_raise only. No C
+   resource is held across a call that can raise unless a userdata or an arena that somebody owns holds it. */
 #ifndef NK_LANG_H
 #define NK_LANG_H
 #include <lauxlib.h>

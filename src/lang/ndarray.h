@@ -1,4 +1,4 @@
-/* ndarray.h -- private to the files of host arrays (array_core.c, ndarray*.c) of room lang.
+/* ndarray.h -- room lang: private to the files of host arrays (array_core.c, ndarray*.c).
    An array owns its bytes, in row-major order; no two arrays share bytes. Arithmetic is done in f64 on exact values and
    rounded once, so float32 results of + - * / are NumPy's; a result that an integer dtype cannot hold is an error. */
 #ifndef NK_NDARRAY_H

@@ -1,4 +1,5 @@
-/* access.c -- where the elements of a tile are, whether they were written, and keeping reads before writes. */
+/* access.c -- room sim: where the elements of a tile are, whether they were written, and keeping reads before writes.
+ */
 #include <string.h>
 
 #include "exec.h"

@@ -1,4 +1,4 @@
-/* accum.c -- accumulator registers: one f32 per lane, of the Scalar and of the Vector engine. */
+/* accum.c -- room sim: accumulator registers: one f32 per lane, of the Scalar and of the Vector engine. */
 #include "exec.h"
 
 Lanes *accum_lanes(Sim *s, const Accum *a) { return a->engine == engine_scalar ? &s->scalar : &s->vector; }

@@ -1,7 +1,7 @@
-/* collective.c -- what ranks exchange. A rank offers its sources, waits for the others of its group, makes its own
-   destinations from all offers in the group's order, and waits until nobody reads its sources any more. The physical
-   cores of a rank do so together: what core c brings goes to core c of the others, and tensors of the rank that both
-   bring are exchanged once. */
+/* collective.c -- room sim: what ranks exchange. A rank offers its sources, waits for the others of its group, makes
+   its own destinations from all offers in the group's order, and waits until nobody reads its sources any more. The
+   physical cores of a rank do so together: what core c brings goes to core c of the others, and tensors of the rank
+   that both bring are exchanged once. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* collective.h -- private to the simulator: one core's part in a collective of ranks. */
+/* collective.h -- room sim: private to the simulator: one core's part in a collective of ranks. */
 #ifndef NK_SIM_COLLECTIVE_H
 #define NK_SIM_COLLECTIVE_H
 #include "world.h"

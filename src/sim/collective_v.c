@@ -1,4 +1,4 @@
-/* collective_v.c -- all_gather_v and all_to_all_v: flat buffers whose lengths are known at run time only. */
+/* collective_v.c -- room sim: all_gather_v and all_to_all_v: flat buffers whose lengths are known at run time only. */
 #include <stdio.h>
 #include <string.h>
 

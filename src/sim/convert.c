@@ -1,4 +1,4 @@
-/* convert.c -- conversions between storage types and f32: public entries, strides, packed types. */
+/* convert.c -- room sim: conversions between storage types and f32: public entries, strides, packed types. */
 #include "convert.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* convert.h -- rows between storage types and f32.
+/* convert.h -- room sim: rows between storage types and f32.
 
    Widening is exact except int32 and uint32, which round to nearest even. Narrowing to floats rounds to nearest even
    with the results of NumPy and ml_dtypes: overflow to inf (float8_e4m3fn: NaN; float4_e2m1fn: saturates), subnormals

@@ -1,5 +1,5 @@
-/* convert_rows.h -- row loops between storage types and f32. Included once per instruction set; branch-free scalar
-   expressions that the compiler turns into vectors. */
+/* convert_rows.h -- room sim: row loops between storage types and f32. Included once per instruction set; branch-free
+   scalar expressions that the compiler turns into vectors. */
 #ifndef NK_SIM_CONVERT_ROWS_H
 #define NK_SIM_CONVERT_ROWS_H
 #include <string.h>

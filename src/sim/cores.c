@@ -1,7 +1,7 @@
-/* cores.c -- a run on several physical cores: one thread per core, its programs in order; core 0 is the caller's
-   thread. They meet at core_barrier, sendrecv and collectives. Whoever comes last does the work of the meeting while
-   the others rest. What is seen from outside follows from the program alone: faults of a lower core win, reports and
-   prints are in order. */
+/* cores.c -- room sim: a run on several physical cores: one thread per core, its programs in order; core 0 is the
+   caller's thread. They meet at core_barrier, sendrecv and collectives. Whoever comes last does the work of the meeting
+   while the others rest. What is seen from outside follows from the program alone: faults of a lower core win, reports
+   and prints are in order. */
 #include <stdio.h>
 #include <string.h>
 

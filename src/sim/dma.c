@@ -1,4 +1,4 @@
-/* dma.c -- copies between HBM and SBUF: whole views, rows picked by a vector of indices, transposes. */
+/* dma.c -- room sim: copies between HBM and SBUF: whole views, rows picked by a vector of indices, transposes. */
 #include <string.h>
 
 #include "exec.h"

@@ -1,4 +1,4 @@
-/* dma_compute.c -- sums of tensors in the DMA engines, whole or at rows picked by a vector of indices. */
+/* dma_compute.c -- room sim: sums of tensors in the DMA engines, whole or at rows picked by a vector of indices. */
 #include "exec.h"
 
 /* sum = sum + the tile, in f32; the first one is taken as it is. */

@@ -1,4 +1,5 @@
-/* exec.h -- private to the simulator: a run's state, memory with its shadow, access patterns and streams over them. */
+/* exec.h -- room sim: private to the simulator: a run's state, memory with its shadow, access patterns and streams over
+ * them. */
 #ifndef NK_SIM_EXEC_H
 #define NK_SIM_EXEC_H
 #include <string.h>

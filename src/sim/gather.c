@@ -1,4 +1,5 @@
-/* gather.c -- GpSimd: picking elements by index tiles, runs of equal ids, positions of nonzero elements, top-k. */
+/* gather.c -- room sim: GpSimd: picking elements by index tiles, runs of equal ids, positions of nonzero elements,
+ * top-k. */
 #include <math.h>
 #include <string.h>
 

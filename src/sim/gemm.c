@@ -1,4 +1,4 @@
-/* gemm.c -- matrix product: oneDNN when it is there, else the row kernels. */
+/* gemm.c -- room sim: matrix product: oneDNN when it is there, else the row kernels. */
 #include "gemm.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/* gemm.h -- C = A^T B (+ C) in f32, the tensor engine's product. */
+/* gemm.h -- room sim: C = A^T B (+ C) in f32, the tensor engine's product. */
 #ifndef NK_SIM_GEMM_H
 #define NK_SIM_GEMM_H
 #include <stdbool.h>

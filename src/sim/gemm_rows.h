@@ -1,4 +1,4 @@
-/* gemm_rows.h -- the matrix product without a library. Included once per instruction set. */
+/* gemm_rows.h -- room sim: the matrix product without a library. Included once per instruction set. */
 #ifndef NK_SIM_GEMM_ROWS_H
 #define NK_SIM_GEMM_ROWS_H
 #include <string.h>

@@ -1,4 +1,4 @@
-/* gpsimd.c -- affine patterns and the reduction across partitions. */
+/* gpsimd.c -- room sim: affine patterns and the reduction across partitions. */
 #include <string.h>
 
 #include "convert.h"

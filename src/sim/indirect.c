@@ -1,5 +1,5 @@
-/* indirect.c -- tensor indirection: the picked elements of a view become memory of their own (a window) for one
- * instruction, with their shadow; so no engine's arithmetic knows of them. */
+/* indirect.c -- room sim: tensor indirection: the picked elements of a view become memory of their own (a window) for
+ * one instruction, with their shadow; so no engine's arithmetic knows of them. */
 #include <string.h>
 
 #include "exec.h"

@@ -1,4 +1,5 @@
-/* lanes.c -- element-wise work on tiles: whole runs where the patterns allow it, blocks through scratch elsewhere. */
+/* lanes.c -- room sim: element-wise work on tiles: whole runs where the patterns allow it, blocks through scratch
+ * elsewhere. */
 #include <math.h>
 #include <string.h>
 

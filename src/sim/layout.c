@@ -1,4 +1,5 @@
-/* layout.c -- where the buffers of one program live: at free ranges of one arena, given back after their last use. */
+/* layout.c -- room sim: where the buffers of one program live: at free ranges of one arena, given back after their last
+ * use. */
 #include <string.h>
 
 #include "exec.h"

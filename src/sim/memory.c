@@ -1,4 +1,5 @@
-/* memory.c -- what becomes of one buffer's storage: begin, borrow, sentinel, scratch, elements from numbers. */
+/* memory.c -- room sim: what becomes of one buffer's storage: begin, borrow, sentinel, scratch, elements from numbers.
+ */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* mx.c -- numbers that share a power-of-two scale: 8 partitions by 4 elements, one container per partition. */
+/* mx.c -- room sim: numbers that share a power-of-two scale: 8 partitions by 4 elements, one container per partition.
+ */
 #include <math.h>
 #include <string.h>
 

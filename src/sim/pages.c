@@ -1,5 +1,5 @@
-/* pages.c -- the memory tiles live in: whole huge pages, aligned to them, one such arena kept for the next run.
-   A first touch of a 4 KiB page costs more than the work on it, so fresh memory per run would dominate. */
+/* pages.c -- room sim: the memory tiles live in: whole huge pages, aligned to them, one such arena kept for the next
+   run. A first touch of a 4 KiB page costs more than the work on it, so fresh memory per run would dominate. */
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* print.c -- device_print: the prefix, the tensor and its values, long axes shortened as NumPy does. */
+/* print.c -- room sim: device_print: the prefix, the tensor and its values, long axes shortened as NumPy does. */
 #include <math.h>
 
 #include "convert.h"

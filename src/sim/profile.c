@@ -1,4 +1,4 @@
-/* profile.c -- sim room: takes down where the host's time goes while a program runs: a measurement of the simulator,
+/* profile.c -- room sim: takes down where the host's time goes while a program runs: a measurement of the simulator,
    not a model of a device. */
 #include <string.h>
 

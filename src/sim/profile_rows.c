@@ -1,4 +1,4 @@
-/* profile_rows.c -- sim room: sums of a profile by line, instruction, engine or core. */
+/* profile_rows.c -- room sim: sums of a profile by line, instruction, engine or core. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* profile_text.c -- sim room: a profile as tables and as JSON. */
+/* profile_text.c -- room sim: a profile as tables and as JSON. */
 #include "json.h"
 #include "say.h"
 #include "sim.h"

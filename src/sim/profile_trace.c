@@ -1,4 +1,4 @@
-/* profile_trace.c -- sim room: the timeline of a profile in Chrome's trace-event format. */
+/* profile_trace.c -- room sim: the timeline of a profile in Chrome's trace-event format. */
 #include "json.h"
 #include "say.h"
 #include "sim.h"

@@ -1,7 +1,7 @@
-/* races.c -- what the programs of a grid do to the tensors they share. Each physical core works on its own copy between
-   two meetings (barriers, exchanges, the end), so neither results nor reports depend on who is faster; a meeting
-   compares what each touched and then shows all cores the same. Programs of one core are watched for writes to one
-   place. */
+/* races.c -- room sim: what the programs of a grid do to the tensors they share. Each physical core works on its own
+   copy between two meetings (barriers, exchanges, the end), so neither results nor reports depend on who is faster; a
+   meeting compares what each touched and then shows all cores the same. Programs of one core are watched for writes to
+   one place. */
 #include <string.h>
 
 #include "exec.h"

@@ -1,5 +1,5 @@
-/* random.c -- random numbers of the Vector and GpSimd engines: one generator per lane. docs/semantics.md describes
- * them. */
+/* random.c -- room sim: random numbers of the Vector and GpSimd engines: one generator per lane. docs/semantics.md
+ * describes them. */
 #include "random.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* regs.c -- registers: 32-bit integers of the sequencers. */
+/* regs.c -- room sim: registers: 32-bit integers of the sequencers. */
 #include <string.h>
 
 #include "exec.h"

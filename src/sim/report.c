@@ -1,4 +1,5 @@
-/* report.c -- what a run says besides its numbers: at most one message of a kind per instruction and program. */
+/* report.c -- room sim: what a run says besides its numbers: at most one message of a kind per instruction and program.
+ */
 #include <string.h>
 
 #include "world.h"

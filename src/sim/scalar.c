@@ -1,4 +1,4 @@
-/* scalar.c -- the Scalar engine: activations and its accumulator registers. */
+/* scalar.c -- room sim: the Scalar engine: activations and its accumulator registers. */
 #include "exec.h"
 
 static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }

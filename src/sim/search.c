@@ -1,4 +1,5 @@
-/* search.c -- Vector engine: the eight largest values, where values are, replacing them, shuffling partitions. */
+/* search.c -- room sim: Vector engine: the eight largest values, where values are, replacing them, shuffling
+ * partitions. */
 #include <math.h>
 #include <string.h>
 

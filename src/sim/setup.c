@@ -1,4 +1,5 @@
-/* setup.c -- binds arguments, outputs and shared tensors, and lays out the memory of each program before it runs. */
+/* setup.c -- room sim: binds arguments, outputs and shared tensors, and lays out the memory of each program before it
+ * runs. */
 #include <string.h>
 
 #include "convert.h"

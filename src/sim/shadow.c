@@ -1,4 +1,4 @@
-/* shadow.c -- bit sets over the granules of a buffer, with none and all kept as a state. */
+/* shadow.c -- room sim: bit sets over the granules of a buffer, with none and all kept as a state. */
 #include <string.h>
 
 #include "exec.h"

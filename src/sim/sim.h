@@ -1,4 +1,5 @@
-/* sim.h -- runs a module on the CPU. Knows only ir/ and base/. Re-entrant: all state is in the run's own arena. */
+/* sim.h -- room sim: runs a module on the CPU. Knows only ir/ and base/. Re-entrant: all state is in the run's own
+ * arena. */
 #ifndef NK_SIM_H
 #define NK_SIM_H
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* sim_only.c -- engine `sim`: functions no instruction does. */
+/* sim_only.c -- room sim: engine `sim`: functions no instruction does. */
 #include "exec.h"
 
 typedef struct Binary {

@@ -1,4 +1,4 @@
-/* stream.c -- the elements of a tile one after the other, in row-major order, whatever the pattern. */
+/* stream.c -- room sim: the elements of a tile one after the other, in row-major order, whatever the pattern. */
 #include <string.h>
 
 #include "convert.h"

@@ -1,4 +1,4 @@
-/* tensor.c -- the Tensor engine: matmul with PSUM accumulation, transposes. Products are gemm.c's. */
+/* tensor.c -- room sim: the Tensor engine: matmul with PSUM accumulation, transposes. Products are gemm.c's. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* turn.c -- copies whose source runs across memory: in square blocks, so that a cache line is used whole. */
+/* turn.c -- room sim: copies whose source runs across memory: in square blocks, so that a cache line is used whole. */
 #include <string.h>
 
 #include "exec.h"

@@ -1,4 +1,4 @@
-/* vector.c -- element-wise instructions of the Vector engine (and those it shares with GpSimd and Scalar). */
+/* vector.c -- room sim: element-wise instructions of the Vector engine (and those it shares with GpSimd and Scalar). */
 #include <string.h>
 
 #include "convert.h"

@@ -1,4 +1,5 @@
-/* vector_accum.c -- instructions of the Vector engine that fold what they compute into the accumulator registers. */
+/* vector_accum.c -- room sim: instructions of the Vector engine that fold what they compute into the accumulator
+ * registers. */
 #include "exec.h"
 
 static Scalar1 step_of(const IrVal *op, bool reverse) {

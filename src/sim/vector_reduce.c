@@ -1,4 +1,4 @@
-/* vector_reduce.c -- reductions, scans and statistics of the Vector engine. */
+/* vector_reduce.c -- room sim: reductions, scans and statistics of the Vector engine. */
 #include <string.h>
 
 #include "exec.h"

@@ -1,4 +1,4 @@
-/* vector_select.c -- instructions of the Vector engine that choose between values. */
+/* vector_select.c -- room sim: instructions of the Vector engine that choose between values. */
 #include <string.h>
 
 #include "convert.h"

@@ -1,4 +1,4 @@
-/* vmath.c -- vector math: which instruction set, and the public entries on its table. */
+/* vmath.c -- room sim: vector math: which instruction set, and the public entries on its table. */
 #include "vmath.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* vmath.h -- vector math of the simulator: arithmetic on rows of numbers, nothing of tiles, IR or memory.
+/* vmath.h -- room sim: vector math of the simulator: arithmetic on rows of numbers, nothing of tiles, IR or memory.
 
    A row is n contiguous elements, aligned to the element. dst may be an operand itself (same start) but may not
    overlap one otherwise. Results are the same bytes on every instruction set, for every alignment and however a row

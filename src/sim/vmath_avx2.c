@@ -1,4 +1,4 @@
-/* vmath_avx2.c -- the row kernels for AVX2, without FMA. vmath.cmake gives this file its flags. */
+/* vmath_avx2.c -- room sim: the row kernels for AVX2, without FMA. vmath.cmake gives this file its flags. */
 #include "vmath_isa.h"
 #if defined(__x86_64__)
 #define VM_TABLE vm_avx2

@@ -1,4 +1,4 @@
-/* vmath_fold.h -- reductions of a row, and integer rows. Included once per instruction set. */
+/* vmath_fold.h -- room sim: reductions of a row, and integer rows. Included once per instruction set. */
 #ifndef NK_SIM_VMATH_FOLD_H
 #define NK_SIM_VMATH_FOLD_H
 #include "vmath_isa.h"

@@ -1,6 +1,6 @@
-/* vmath_isa.h -- the kernels of one instruction set as a table. vmath_generic.c, vmath_avx2.c and vmath_avx512.c
-   compile the same sources with different flags and define one table each. Private to vmath, convert, gemm and their
-   specs. */
+/* vmath_isa.h -- room sim: the kernels of one instruction set as a table. vmath_generic.c, vmath_avx2.c and
+   vmath_avx512.c compile the same sources with different flags and define one table each. Private to vmath, convert,
+   gemm and their specs. */
 #ifndef NK_SIM_VMATH_ISA_H
 #define NK_SIM_VMATH_ISA_H
 #include "convert.h"
@@ -31,7 +31,7 @@ typedef struct VmIsa {
   VmRowInts *ints;
   GemmKernel *gemm;
   bool (*gemm_has_nan)(const Gemm *g); /* in C */
-  CvtLoad *load[DT_count]; /* NULL: no single element per container */
+  CvtLoad *load[DT_count];             /* NULL: no single element per container */
   CvtStore *store[DT_count];
   CvtLoad *load_fp4; /* n is the number of nibbles, a multiple of 4 */
   CvtStore *store_fp4;

@@ -1,4 +1,4 @@
-/* vmath_math.h -- elementary functions on vectors. The only file that sees SLEEF.
+/* vmath_math.h -- room sim: elementary functions on vectors. The only file that sees SLEEF.
 
    SLEEF's "cinz" family is its deterministic one for CPUs without FMA: the SSE2, AVX and AVX-512 members return the
    same bits for every input. What is composed of exponentials (and tanh and erf, where the FMA-less f32 functions are

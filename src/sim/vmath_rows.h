@@ -1,4 +1,4 @@
-/* vmath_rows.h -- element-wise row kernels, generated from vmath.def. Included once per instruction set. */
+/* vmath_rows.h -- room sim: element-wise row kernels, generated from vmath.def. Included once per instruction set. */
 #ifndef NK_SIM_VMATH_ROWS_H
 #define NK_SIM_VMATH_ROWS_H
 #include "vmath_isa.h"

@@ -1,4 +1,4 @@
-/* vmath_scan.c -- recurrences over a row: one element after the other, so no vectors here. */
+/* vmath_scan.c -- room sim: recurrences over a row: one element after the other, so no vectors here. */
 #include <math.h>
 
 #include "vmath.h"

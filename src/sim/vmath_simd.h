@@ -1,6 +1,6 @@
-/* vmath_simd.h -- the vector primitives the row kernels are written in, for the instruction set the file is compiled
-   for. Only correctly rounded IEEE operations and bit moves: no FMA, no estimates, so every lane count gives the same
-   bits. vf has VL floats, vd half as many doubles; a mask vm or vmd is combined with & | ^ ~. */
+/* vmath_simd.h -- room sim: the vector primitives the row kernels are written in, for the instruction set the file is
+   compiled for. Only correctly rounded IEEE operations and bit moves: no FMA, no estimates, so every lane count gives
+   the same bits. vf has VL floats, vd half as many doubles; a mask vm or vmd is combined with & | ^ ~. */
 #ifndef NK_SIM_VMATH_SIMD_H
 #define NK_SIM_VMATH_SIMD_H
 #include <math.h>

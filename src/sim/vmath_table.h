@@ -1,4 +1,4 @@
-/* vmath_table.h -- the table of one instruction set, made of the kernels compiled into the including file. */
+/* vmath_table.h -- room sim: the table of one instruction set, made of the kernels compiled into the including file. */
 #include "convert_rows.h"
 #include "gemm_rows.h"
 #include "vmath_fold.h"

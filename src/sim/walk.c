@@ -1,5 +1,5 @@
-/* walk.c -- runs a module: programs in row-major order (on several physical cores: cores.c), instructions in order,
-   device loops and index values. */
+/* walk.c -- room sim: runs a module: programs in row-major order (on several physical cores: cores.c), instructions in
+   order, device loops and index values. */
 #include <string.h>
 
 #include "exec.h"

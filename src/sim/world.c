@@ -1,4 +1,5 @@
-/* world.c -- several ranks in one process: a thread each, meetings in the order of their collectives, and one outcome.
+/* world.c -- room sim: several ranks in one process: a thread each, meetings in the order of their collectives, and one
+ * outcome.
  */
 #include "world.h"
 

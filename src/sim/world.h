@@ -1,5 +1,6 @@
-/* world.h -- private to the simulator: the ranks of one run and where they meet. Each rank is a run of its own on its
-   own threads. What it computes depends on the meetings alone, so scheduling cannot change a result or an error. */
+/* world.h -- room sim: private to the simulator: the ranks of one run and where they meet. Each rank is a run of its
+   own on its own threads. What it computes depends on the meetings alone, so scheduling cannot change a result or an
+   error. */
 #ifndef NK_SIM_WORLD_H
 #define NK_SIM_WORLD_H
 #include "exec.h"

@@ -1,4 +1,4 @@
-/* impl.h -- private to the trace room: what a session knows besides the module it builds. */
+/* impl.h -- room trace: private; what a session knows besides the module it builds. */
 #ifndef NK_TRACE_IMPL_H
 #define NK_TRACE_IMPL_H
 #include "trace.h"

@@ -1,6 +1,6 @@
-/* trace.h -- one tracing session: buffers, instructions, loops and names of one kernel call, over all programs of its
-   grid. No Lua here: lang/ (or a test, or a fuzzer) drives it. Every function that can fail fills t->d and returns
-   false or NULL; the session stays usable only for tr_close. */
+/* trace.h -- room trace: one tracing session: buffers, instructions, loops and names of one kernel call, over all
+   programs of its grid. No Lua here: lang/ (or a test, or a fuzzer) drives it. Every function that can fail fills t->d
+   and returns false or NULL; the session stays usable only for tr_close. */
 #ifndef NK_TRACE_H
 #define NK_TRACE_H
 #include "ir.h"
