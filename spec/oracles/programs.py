@@ -138,6 +138,10 @@ def broadcast(t, shape, out=None):
     return T(np.broadcast_to(cast(t, out or t.dtype).codes, shape), out or t.dtype)
 
 
+def retype(t, dtype):
+    return T(t.codes.view(raw(dtype)), dtype)
+
+
 def transpose(t, gen, out=None):
     r = T(t.codes.T, t.dtype)
     large = max(t.shape) > 32

@@ -98,15 +98,20 @@ end
 -- A loop over pieces of v, cut at the loop's index. around(trips, width) draws what stands before it and returns a
 -- function of the piece that draws the body.
 local function over_pieces(g, v, trips, around)
-  local plan, width = g.plan, v.shape[2] // trips
+  local plan, select = g.plan, #v.shape == 3
+  local width = select and v.shape[3] or v.shape[2] // trips
   plan.loops = plan.loops + 1
   local var, close = "j" .. plan.loops, around(trips, width)
   local outer, known, body = g.steps, #g.values, {}
   g.steps = body
   g.loops[#g.loops + 1] = {trips = trips, var = var}
   local at = ("%s * %d"):format(var, width)
-  local piece = define(g, {v.shape[1], width}, v.dtype, ("%s[{\":\", nl.ds(%s, %d)}]"):format(v.name, at, width),
-    ("%s[:, %s:%s + %d]"):format(v.name, at, at, width))
+  local lua, py = ("%s:select(1, %s)"):format(v.name, var), ("%s[:, %s]"):format(v.name, var)
+  if not select then
+    lua = ('%s[{":", nl.ds(%s, %d)}]'):format(v.name, at, width)
+    py = ("%s[:, %s:%s + %d]"):format(v.name, at, at, width)
+  end
+  local piece = define(g, {v.shape[1], width}, v.dtype, lua, py)
   piece.view, piece.moving = true, true
   close(piece, at)
   table.remove(g.loops)
@@ -117,18 +122,18 @@ local function over_pieces(g, v, trips, around)
   add(g, {loop = trips, var = var, body = body, counted = counted})
 end
 
-local function to_loop_over(g, f)
+local function to_loop_over(g, most, f)
   if #g.loops > 1 or g.plan.loops > 2 then return end
   local v = pick(g, function(v)
-    return #v.shape == 2 and not turned(v.shape) and v.shape[2] > 1 and not v.moving and (not f or f(v))
+    return #v.shape <= most and not turned(v.shape) and v.shape[2] > 1 and not v.moving and (not f or f(v))
   end)
-  return v, v and math.min(g.r:int(2, 4), v.shape[2])
+  return v, v and (#v.shape == 3 and v.shape[2] or math.min(g.r:int(2, 4), v.shape[2]))
 end
 
 -- A loop that carries a tile: acc = acc op piece, or a part of acc = piece.
 function steps.loop(g)
   local r = g.r
-  local v, trips = to_loop_over(g)
+  local v, trips = to_loop_over(g, 3)
   if not v then return end
   local form = r:int(1, 3)
   over_pieces(g, v, trips, function(_, width)
@@ -158,7 +163,7 @@ end
 function steps.accumulate(g)
   local function fits(v) return #v.shape == 2 and core.MATMUL[v.dtype] and cells(g, v.shape) <= 128 end
   if #g.plan.outs > 8 then return end
-  local v, trips = to_loop_over(g, fits)
+  local v, trips = to_loop_over(g, 2, fits)
   local y = v and pick(g, function(y)
     return fits(y) and y.dtype == v.dtype and y.shape[1] == v.shape[1] and not turned(y.shape)
   end)

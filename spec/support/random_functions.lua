@@ -234,7 +234,7 @@ end
 -- Views: {shape, Lua, Python} of a view of v.
 local function view_of(g, v)
   local r, s = g.r, v.shape
-  local way = r:pick {"expand", "slice", "slice", "permute", "merge", "split"}
+  local way = r:pick {"expand", "slice", "slice", "permute", "merge", "split", "retype", "rearrange"}
   local free, k, name = #s - 1, r:int(2, #s), v.name
   local function py(f, ...) return ("T(%s.codes.%s, %s.dtype)"):format(name, f:format(...), name) end
   if way == "expand" and free < 3 then
@@ -254,6 +254,15 @@ local function view_of(g, v)
     return {s[1], s[3], s[2]}, name .. ":permute {0, 2, 1}", py("transpose(0, 2, 1)")
   elseif way == "merge" and free == 2 and s[2] ~= "rows" and s[3] ~= "rows" and not v.view then
     return {s[1], s[2] * s[3]}, name .. ":flatten_dims(1, 2)", py("reshape(%s.shape[0], -1)", name)
+  elseif way == "retype" and not v.view and not turned(s) then
+    local to, shape = r:pick(ALL), views.copy(s)
+    local bytes = s[#s] * core.sizes[v.dtype]
+    shape[#s] = bytes // core.sizes[to]
+    if to == "bool_" or bytes % core.sizes[to] > 0 then return end
+    return shape, ("%s:view(%q)"):format(name, to), ("retype(%s, %q)"):format(name, to), to
+  elseif way == "rearrange" and free == 1 and s[2] ~= "rows" and s[2] % 2 == 0 then
+    return {s[1], s[2] // 2, 2}, name .. (':rearrange("p (w h) -> p h w", {h = %d})'):format(s[2] // 2),
+      py("reshape(-1, 2, %d).transpose(0, 2, 1)", s[2] // 2)
   elseif way == "split" and free == 1 and s[2] ~= "rows" then
     local parts = {}
     for n = 2, s[2] - 1 do
@@ -268,9 +277,9 @@ end
 
 function steps.view(g)
   local v = pick(g)
-  local shape, lua, py = view_of(g, v)
+  local shape, lua, py, dtype = view_of(g, v)
   if not shape then return end
-  local t = define(g, shape, v.dtype, lua, py)
+  local t = define(g, shape, dtype or v.dtype, lua, py)
   t.view, t.moving = true, v.moving
   return true
 end

@@ -63,6 +63,7 @@ function M.draw(seed)
   draw_inputs(g)
   for _, input in ipairs(plan.inputs) do steps.load(g, input) end
   steps.draw(g, r:int(2, 9))
+  steps.step(g, "carry")
   local fits = {}
   for _, v in ipairs(g.values) do
     local rows_free = v.shape[2] == "rows" or v.shape[3] == "rows"
@@ -127,7 +128,9 @@ local function row_loop(plan, way)
   local n, full, P = plan.tiles, plan.last == plan.tile and plan.tiles or plan.tiles - 1, plan.tile
   local rest = full < n and {("tile(%d, %d, io)"):format(full, plan.last)} or {}
   local rows = ("math.min(%d, %d - i * %d)"):format(P, plan.rows, P)
-  if way.row == "grid" then return {("local i = nl.program_id(0)"), ("tile(i, %s, io)"):format(rows)} end
+  if way.row == "grid" or way.row == "cores" then
+    return {"local i = nl.program_id(0)", ("tile(i, %s, io)"):format(rows)}
+  end
   if way.row == "grid2" then
     return {"local i = nl.program_id(0) * nl.num_programs(1) + nl.program_id(1)", ("tile(i, %s, io)"):format(rows)}
   elseif way.row == "unrolled" then
@@ -210,6 +213,7 @@ end
 
 local function options(plan, way)
   local grid = way.row == "grid" and tostring(plan.tiles)
+    or way.row == "cores" and ("nl.spmd_dim(nl.nc(2), %d)"):format(plan.tiles // 2)
     or way.row == "grid2" and ("{2, %d}"):format(plan.tiles // 2) or "nil"
   return ("{platform_target = %q, func_name = \"program\", enable_cache = false, grid = %s}"):format(plan.target, grid)
 end

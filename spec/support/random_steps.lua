@@ -13,12 +13,18 @@ core.names = names
 local heavy = {"unary", "binary", "binary", "scalar", "reduce", "view", "loop", "loop", "bits", "where", "matmul",
   "carry"}
 
+-- Draws that step, if it fits what there is.
+function core.step(g, name)
+  local drawn = steps[name](g)
+  if drawn then g.plan.used[name] = (g.plan.used[name] or 0) + 1 end
+  return drawn
+end
+
 -- Draws n steps.
 function core.draw(g, n)
   while n > 0 do
     local name = g.r:chance(50) and g.r:pick(heavy) or g.r:pick(names)
-    if steps[name](g) then
-      g.plan.used[name] = (g.plan.used[name] or 0) + 1
+    if core.step(g, name) then
       n = n - 1
     elseif g.r:chance(10) then
       n = n - 1
