@@ -19,14 +19,14 @@ function M.ways(plan)
     {row = "sequential", loop = "static", box = "mask"}}
   if not plan.static then
     list[#list + 1] = {row = "dynamic", loop = "dynamic", box = "slice", helper = true}
-    list[#list + 1] = {row = "fori", loop = "fori", box = "mask"}
+    list[#list + 1] = {row = "fori", loop = "fori", box = "mask", keys = true}
     list[#list + 1] = {row = "while", loop = "while", box = "slice"}
   end
   list[#list + 1] = {row = "static", loop = "fori", box = "slice"}
   list[#list + 1] = {row = "whole", loop = "static", box = "mask"}
   if not plan.carry then
     list[#list + 1] = {row = "affine", loop = "sequential", box = "mask"}
-    list[#list + 1] = {row = "grid", loop = "dynamic", box = "mask"}
+    list[#list + 1] = {row = "grid", loop = "dynamic", box = "mask", keys = true}
     list[#list + 1] = {row = "nested", loop = "static", box = "slice", helper = true}
     if plan.tiles % 2 == 0 then list[#list + 1] = {row = "grid2", loop = "while", box = "slice"} end
     if plan.tiles % 2 == 0 and plan.gen > 2 then list[#list + 1] = {row = "cores", loop = "static", box = "slice"} end

@@ -4,27 +4,119 @@ local core = require "spec.support.random_core"
 
 local text, cells, turned, pick, asked, number = core.text, core.cells, core.turned, core.pick, core.asked, core.number
 local name_of, add, value, define, store = core.name_of, core.add, core.value, core.define, core.store
-local is_int, is_float, ALL = core.is_int, core.is_float, core.ALL
+local is_int, ALL = core.is_int, core.ALL
 
 local steps = {}
 
--- A part of a copy is written: through a mask, or as a slice.
+-- ---- a part of a tile is computed and written: through a mask, or as a slice
+
+local UNARY = {"abs", "relu", "square", "negative", "sqrt", "reciprocal", "logical_not", "sign"}
+local BINARY = {"add", "subtract", "multiply", "maximum", "divide", "less", "equal", "logical_and"}
+
+-- What is computed: {function, operands, Python's function, its first argument}.
+local function part_function(g, v)
+  local function fits(u) return #u.shape == 2 and u.shape[1] == v.shape[1] and u.shape[2] == v.shape[2] end
+  local function column(u) return fits(u) or #u.shape == 2 and u.shape[1] == v.shape[1] and u.shape[2] == 1 end
+  local kind, u = g.r:int(1, 4), pick(g, fits)
+  local op = g.r:pick(kind == 1 and UNARY or BINARY)
+  if kind == 1 then return "nl." .. op, {u}, "unary", op end
+  if kind == 2 then return "nl." .. op, {u, (number(g))}, "binary", op end
+  if kind == 3 then
+    local w = pick(g, column)
+    return "nl." .. op, g.r:chance(50) and {u, w} or {w, u}, "binary", op
+  end
+  return "nl.where", {u, pick(g, column), pick(g, fits)}, "where"
+end
+
+-- The box: rows [0, last), columns [from, to). Its mask, and its slice of a tile of so many columns in Lua and Python.
+local function draw_box(g, v)
+  local r, known = g.r, v.shape[1] ~= "rows" or g.plan.last == g.plan.tile
+  local have = v.shape[1] == "rows" and g.plan.tile or v.shape[1]
+  local last = known and r:int(1, have) or have
+  local from = r:int(0, v.shape[2] - 1)
+  local to = r:int(from + 1, v.shape[2])
+  local columns, rows = ('nl.arange(%d)["None, :"]'):format(v.shape[2]), ('nl.arange(%s)[":, None"]'):format(v.shape[1])
+  local mask = ("nl.greater_equal(%s, %d) & nl.less(%s, %d)"):format(columns, from, columns, to)
+  if known then mask = ("%s & nl.less(%s, %d)"):format(mask, rows, last) end
+  local row_key, row_py = known and ("{0, %d}"):format(last) or '":"', known and (":%d"):format(last) or ":"
+  return mask, ("%s, %s"):format(rows, columns), function(width)
+    if width == 1 then return ('[{%s, ":"}]'):format(row_key), ("[%s, :]"):format(row_py) end
+    return ("[{%s, {%d, %d}}]"):format(row_key, from, to), ("[%s, %d:%d]"):format(row_py, from, to)
+  end
+end
+
 function steps.part(g)
   local v = pick(g, function(v) return #v.shape == 2 and not turned(v.shape) end)
   if not v then return end
-  local u = pick(g, function(u) return text(u.shape) == text(v.shape) end)
-  local n = g.r:int(1, v.shape[2])
   local t = define(g, v.shape, v.dtype, ("nl.copy(%s)"):format(v.name), ("cast(%s, %q)"):format(v.name, v.dtype))
-  local op = g.r:pick {"abs", "relu", "square", "negative"}
-  local dtype = is_float[u.dtype] and u.dtype or "float32"
+  local f, operands, py, op = part_function(g, v)
+  local mask, keys, cut = draw_box(g, v)
+  local dtype, whole, sliced, in_python = g.r:pick {"float32", "bfloat16", "float16"}, {}, {}, {}
+  if f == "nl.where" then dtype = v.dtype end
+  for k, u in ipairs(operands) do
+    local name = type(u) == "table" and u.name or u
+    local lua, p = "", ""
+    if type(u) == "table" then lua, p = cut(u.shape[2] == v.shape[2] and u.shape[2] or 1) end
+    if type(u) == "table" and v.shape[2] == 1 then lua, p = cut(0) end
+    whole[k], sliced[k], in_python[k] = name, name .. lua, name .. p
+  end
+  local at, at_py = cut(v.shape[2] == 1 and 0 or v.shape[2])
   add(g, {lua = function(way)
     if way.box == "mask" then
-      local columns = ('nl.arange(%d)["None, :"]'):format(v.shape[2])
-      return ('%s[{nl.arange(%s)[":, None"], %s}] = nl.%s(%s, {dtype = %q, mask = nl.less(%s, %d)})'):format(t.name,
-        v.shape[1], columns, op, u.name, dtype, columns, n)
+      local target = way.keys and keys or '"..."'
+      return ("%s[{%s}] = %s(%s, {dtype = %q, mask = %s})"):format(t.name, target, f, text(whole), dtype, mask)
     end
-    return ("%s[{\":\", {0, %d}}] = nl.%s(%s[{\":\", {0, %d}}], %q)"):format(t.name, n, op, u.name, n, dtype)
-  end, py = ("%s[:, :%d] = unary(%q, %s[:, :%d], %q)"):format(t.name, n, op, u.name, n, dtype)})
+    return ("%s%s = %s(%s, %q)"):format(t.name, at, f, text(sliced), dtype)
+  end, py = ("%s%s = %s(%s%s, %q)"):format(t.name, at_py, py, op and ("%q, "):format(op) or "", text(in_python),
+    dtype)})
+  return true
+end
+
+-- A reduction of a part, into a column of which the other rows stay.
+function steps.part_reduced(g)
+  local v = pick(g, function(v) return #v.shape == 2 and not turned(v.shape) and v.shape[2] > 1 end)
+  if not v then return end
+  local op = g.r:pick {"sum", "max", "min", "mean"}
+  local mask, _, cut = draw_box(g, v)
+  local shape = {v.shape[1], 1}
+  local t = define(g, shape, "float32", ("nl.full({%s}, 3, nl.float32)"):format(text(shape)),
+    ("full((%s), 3, 'float32')"):format(text(shape)))
+  local at, at_py = cut(1)
+  local part, part_py = cut(v.shape[2])
+  local keep = g.r:chance(50)
+  local python = op == "mean" and "mean(" or ("reduce(%q, "):format(op)
+  add(g, {lua = function(way)
+    local more = ("dtype = nl.float32, keepdims = %s"):format(keep)
+    if way.box == "mask" then
+      return ('%s["..."] = nl.%s(%s, {axis = 1, %s, mask = %s})'):format(t.name, op, v.name, more, mask)
+    end
+    return ("%s%s = nl.%s(%s%s, {axis = 1, %s})"):format(t.name, at, op, v.name, part, more)
+  end, py = ("%s%s = %s%s%s, 1, %s, 'float32')"):format(t.name, at_py, python, v.name, part_py,
+    keep and "True" or "False")})
+  return true
+end
+
+-- An instruction reads all before it writes, also where its operands overlap.
+function steps.overlap(g)
+  local r = g.r
+  local v = pick(g, function(v) return #v.shape == 2 and v.shape[2] ~= "rows" and v.shape[2] > 1 end)
+  if not v then return end
+  local t = define(g, v.shape, v.dtype, ("nl.copy(%s)"):format(v.name), ("cast(%s, %q)"):format(v.name, v.dtype))
+  local n = r:int(1, v.shape[2] - 1)
+  local function part(at)
+    return ('%s[{":", {%d, %d}}]'):format(t.name, at, at + n), ("%s[:, %d:%d]"):format(t.name, at, at + n)
+  end
+  local most, op = v.shape[2] - n, r:pick {"add", "maximum", "multiply", "less"}
+  local dst, dst_py = part(r:int(0, most))
+  local a, a_py = part(r:int(0, most))
+  local b, b_py = part(r:int(0, most))
+  if r:chance(30) then
+    add(g, {lua = ("nisa.tensor_copy(%s, %s)"):format(dst, a),
+      py = ("%s = T(%s.codes.copy(), %q)"):format(dst_py, a_py, v.dtype)})
+  else
+    add(g, {lua = ("nisa.tensor_tensor(%s, %s, %s, nl.%s)"):format(dst, a, b, op),
+      py = ("%s = binary(%q, %s, %s, %q)"):format(dst_py, op, a_py, b_py, v.dtype)})
+  end
   return true
 end
 

@@ -284,6 +284,25 @@ function steps.view(g)
   return true
 end
 
+-- Some partitions, beginning where engines can.
+function steps.partitions(g)
+  local r, plan = g.r, g.plan
+  local v = pick(g, function(v)
+    return not v.moving and not turned(v.shape) and (v.shape[1] ~= "rows" or plan.last == plan.tile)
+  end)
+  if not v or plan.carry then return end
+  local have = v.shape[1] == "rows" and plan.tile or v.shape[1]
+  local start = r:pick {0, 32, 64, 96}
+  local most = math.min(have - start, ({[0] = 128, [32] = 32, [64] = 64, [96] = 32})[start])
+  if most < 1 then return end
+  local shape = views.copy(v.shape)
+  shape[1] = r:int(1, most)
+  plan.crosses = true
+  define(g, shape, v.dtype, ("%s[{{%d, %d}}]"):format(v.name, start, start + shape[1]),
+    ("%s[%d:%d]"):format(v.name, start, start + shape[1])).view = true
+  return true
+end
+
 function steps.transpose(g)
   local v = pick(g, function(v) return #v.shape == 2 and cells(g, v.shape) <= 128 end)
   if not v then return end
