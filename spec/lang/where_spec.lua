@@ -107,6 +107,20 @@ describe("locations", function()
     assert.equal("file0 file0 file1 file1 file1 file1 file2 file2 file2 file2 file3 file3", table.concat(files, " "))
   end)
 
+  it("tell apart files whose long names differ at their end only", function()
+    local long = ("folder/"):rep(20)
+    local art = kernel.trace(function(t)
+      for k = 1, 20 do
+        load("local nisa, t = ... nisa.memset(t, 1)", ("@%sfile%02d.lua"):format(long, k))(nisa, t)
+        load("local nisa, t = ... nisa.memset(t, 1)", ("@%s%sfile%02d.lua"):format(long, long, k))(nisa, t)
+        collectgarbage()
+      end
+    end)
+    for i, loc in ipairs(locs(art, "memset")) do
+      assert.truthy(loc:find(("folder/file%02d.lua\":1:"):format((i + 1) // 2), 1, true), loc)
+    end
+  end)
+
   it("do not keep alive what was traced", function()
     local alive = setmetatable({}, {__mode = "k"})
     local function make()

@@ -28,7 +28,7 @@ static const LDump *push_new_dump(lua_State *L, LangCtx *c, int i) {
 }
 
 static void put_dump(Capture *k, const LDump *d) {
-  char name[512];
+  char name[LANG_PATH];
   const char *file = lang_relative(k->dir, d->source, name, sizeof name);
   put_bytes(k, 'F', file, strlen(file));
   put_bytes(k, 'c', d->bytes, d->n);

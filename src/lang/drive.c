@@ -60,7 +60,7 @@ static void push_body(lua_State *L, const DriveRun *run) {
 /* A fault of what the body returned: by now it has no line of its own, so the kernel's is named. */
 static int return_error(lua_State *L, const DriveRun *run) {
   Diag *d = &run->call->c->diag;
-  char name[256];
+  char name[LANG_PATH];
   lua_Debug ar;
   lua_pushvalue(L, S_function);
   lua_getinfo(L, ">S", &ar);

@@ -68,7 +68,7 @@ static void read_params(lua_State *L, KernelCore *core, const char *who) {
       if (strcmp(core->params[k], name) == 0) LANG_FAIL(L, kernel_function, who, "two parameters have the same name");
     core->params[i] = keep(L, core, name);
   }
-  char dir[512];
+  char dir[LANG_PATH];
   core->dir = keep(L, core, lang_dir_of(ar.source, dir, sizeof dir));
   const char *file = strrchr(ar.source, '/');
   file = file ? file + 1 : ar.source + 1;

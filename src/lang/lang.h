@@ -24,6 +24,7 @@ typedef struct Drive {
 int lang_drive_body(lua_State *L);
 /* The name of a file in messages, IR and key: source ("@a/b/x.lua") relative to dir, never absolute; other sources as
  * Lua spells them. In source itself or in buf, where it is cut at size. */
+enum { LANG_PATH = 4096 }; /* room for every name of a file */
 const char *lang_relative(const char *dir, const char *source, char *buf, size_t size);
 /* The folder of source, "" or ending in '/'. */
 const char *lang_dir_of(const char *source, char *buf, size_t size);

@@ -19,7 +19,7 @@ static void find_line(lua_State *L, Diag *d) {
   for (int level = 0; lua_getstack(L, level, &ar); level++) {
     lua_getinfo(L, "Sl", &ar);
     if (ar.currentline < 0 || is_ours(ar.source)) continue;
-    char name[256], own[256];
+    char name[LANG_PATH], own[LANG_PATH];
     const char *dir = drive ? drive->dir : lang_dir_of(ar.source, own, sizeof own);
     diag_at(d, lang_relative(dir, ar.source, name, sizeof name), ar.currentline);
     return;

@@ -37,10 +37,10 @@ struct Where {
   uint8_t oldest[SETS];
   int nfile;
   struct {
-    const char *source; /* compared by content, too: a collected chunk's address may serve again */
     size_t len;
-    char head[32], name[NAME];
+    char source[NAME], name[NAME]; /* source without a NUL */
   } file[FILES];
+  char name[LANG_PATH]; /* of what is too long to be kept */
 };
 
 static const char functions_key = 0; /* registry: a table of the sites' functions, or nil */
@@ -154,17 +154,17 @@ static int collect(lua_State *L, struct Where *w, Frame frame[FRAMES]) {
   return n;
 }
 
+/* Valid until the next call. */
 static const char *file_name(LangCtx *c, struct Where *w, const char *source, size_t len) {
-  size_t head = len < 32 ? len : 32;
+  const char *dir = c->drive ? c->drive->dir : "";
+  if (len >= NAME) return lang_relative(dir, source, w->name, sizeof w->name);
   for (int i = 0; i < w->nfile; i++)
-    if (w->file[i].source == source && w->file[i].len == len && memcmp(w->file[i].head, source, head) == 0)
-      return w->file[i].name;
+    if (w->file[i].len == len && memcmp(w->file[i].source, source, len) == 0) return w->file[i].name;
   int at = w->nfile < FILES ? w->nfile++ : (int)(len % FILES);
-  w->file[at].source = source;
   w->file[at].len = len;
-  memcpy(w->file[at].head, source, head);
-  const char *name = lang_relative(c->drive ? c->drive->dir : "", source, w->file[at].name, NAME);
-  if (name != w->file[at].name) strncpy(w->file[at].name, name, NAME - 1);
+  memcpy(w->file[at].source, source, len);
+  const char *name = lang_relative(dir, source, w->file[at].name, NAME);
+  if (name != w->file[at].name) memcpy(w->file[at].name, name, strlen(name) + 1); /* a part of source */
   return w->file[at].name;
 }
 
