@@ -181,7 +181,8 @@ def near_softmax(t, n):
 def near_matmul(x, y):
     """x: [K, M], y: [K, N]"""
     a, b = x.x.astype(np.float64), y.x.astype(np.float64)
-    return a.T @ b, (a.shape[0] + 2) * 2.0**-23 * (np.abs(a).T @ np.abs(b)) + 1e-40
+    size = np.abs(a).T @ np.abs(b)  # partial sums that float32 does not hold may be anything
+    return a.T @ b, np.where(size < 2.0**127, (a.shape[0] + 2) * 2.0**-23 * size + 1e-40, np.inf)
 
 
 def near_sum(products):
