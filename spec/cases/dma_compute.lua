@@ -52,15 +52,15 @@ return {
   reject = {
     {"err_num_elements_mismatch", "dst has 32 elements and srcs has 16",
      refused(function() return {srcs = {hbm {4, 8}, hbm {4, 4}}} end)},
-    {"err_instruction_invalid", "srcs has 1 to 16 tensors", refused(function()
+    {"err_instruction_invalid", "srcs has 17 tensors; 1 to 16 are legal", refused(function()
       local list = {}
       for i = 1, 17 do
         list[i] = hbm {4, 8}
       end
       return {srcs = list}
     end)},
-    {"err_instruction_invalid", "every number of scales must be 1", refused(function() return {scales = {1, 2}} end)},
-    {"err_instruction_invalid", "scales has one number for each of srcs",
+    {"err_instruction_invalid", "scales[1] is 2; every number must be 1", refused(function() return {scales = {1, 2}} end)},
+    {"err_instruction_invalid", "scales has 1 numbers and srcs 2 tensors; there is one for each",
      refused(function() return {scales = {1}} end)},
     {"err_operator_set", "reduce_op cannot be maximum", refused(function() return {reduce_op = nl.maximum} end)},
     {"err_unsupported_memory", "dst must be in sbuf", refused(function() return {dst = ps {4, 8}} end)},

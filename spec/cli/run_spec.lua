@@ -273,6 +273,7 @@ describe("nkilua run", function()
   it("names what is wrong with a value in one message", function()
     local cases = {
       {"c=3", "no parameter 'c'", "a, b, scale"}, {"a=hello", "a: 'hello' is not a value"},
+      {"a={1,{true,nil}}", "a: '{1,{true,nil}}' is not a value: a tuple does not end with nil"},
       {"a=q32[2]", "no dtype 'q32'"}, {"a=f32[2", "is not a value"}, {"a=f32[2]:foo", "a fill is :zeros"},
       {"a=i32[2]:normal(1)", "only floats can be random"}, {"a=i8[200]:iota", "does not fit"}, {"a=x.bin", "a.npy"},
       {"a=f32[2]:normal(99999999999999999999)", "64-bit integer"}, {"=3", "'=3' is not a value"},

@@ -61,10 +61,17 @@ static void refused(const char *from, const char *to, const char *message) {
   artifact_release(a);
 }
 
+/* As much as a message quotes. */
+#define TEN "0123456789"
+#define LONG TEN TEN TEN TEN TEN TEN TEN TEN
+
 static void faults_are_named(void **state) {
   (void)state;
   refused("\"kernel_format\":\"nkilua-mlir\"", "\"kernel_format\":\"bir\"",
           "backend_config: kernel_format is 'bir'; this build reads 'nkilua-mlir'");
+  refused("\"kernel_format\":\"nkilua-mlir\"", "\"kernel_format\":\"" LONG LONG "\"",
+          "backend_config: kernel_format is '" LONG "...'; this build reads 'nkilua-mlir'");
+  refused("\"tiled\":true", "\"tiled\":true,\"" LONG "+\":1", "backend_config: unknown key '" LONG "...'");
   refused("\"kernel_version\":1", "\"kernel_version\":2",
           "backend_config: kernel_version is 2; this build reads up to 1");
   refused("\"kernel_version\":1", "\"kernel_version\":0", "backend_config: 'kernel_version': must be at least 1");

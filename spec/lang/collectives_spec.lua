@@ -25,10 +25,10 @@ describe("nki.collectives", function()
 
   it("is known to help, by both names", function()
     local r = build.run {"doc", "ncc.all_to_all"}
-    local signature = "ncc.all_to_all(srcs, dsts, replica_group, collective_dim, priority = nil)"
+    local signature = "ncc.all_to_all(srcs, dsts, replica_group, collective_dim, priority = nil, name = nil)"
     assert.truthy(r.out:find(signature, 1, true), r.out)
     assert.equal(r.out, build.run {"doc", "nki.collectives.all_to_all"}.out)
-    assert.truthy(build.run {"doc", "ncc.rank_id"}.out:find("ncc.rank_id() -> register", 1, true))
+    assert.truthy(build.run {"doc", "ncc.rank_id"}.out:find("ncc.rank_id(name = nil) -> register", 1, true))
   end)
 
   it("loads from the C module", function()

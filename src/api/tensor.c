@@ -230,6 +230,9 @@ static bool render(nkl_ctx *c, const nkl_file *f, Arena *a, Text *bytes) {
   static const char func[] = "nkl_tensor_save";
   if (!f->path) return DIAG(&c->diag, api_use, func, "the path of a file is NULL");
   if (!api_list(func, "tensors", f->tensors, f->count, &c->diag)) return false;
+  TensorFileKind kind = strcmp(f->path, "-") == 0 ? TF_npy : tensorfile_kind(f->path);
+  bool named = kind == TF_npz || kind == TF_safetensors;
+  if (named && !api_list(func, "names", f->names, f->count, &c->diag)) return false;
   TensorNamed *list = arena_newn(a, TensorNamed, f->count);
   if (!list) return DIAG0(&c->diag, nomem);
   for (size_t i = 0; i < f->count; i++) list[i] = (TensorNamed){f->names ? f->names[i] : NULL, &f->tensors[i]->t};

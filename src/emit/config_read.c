@@ -56,8 +56,9 @@ static bool as_int(const Json *v, int64_t *out) {
 /* Format and version are asked first: another one may have other keys. */
 static bool check_format(Reader *r, const Json *root) {
   const Json *format = json_get(root, "kernel_format"), *version = json_get(root, "kernel_version");
+  char clip[TEXT_CLIP + 4];
   if (format && format->kind == JSON_STRING && strcmp(format->s, NKILUA_KERNEL_FORMAT) != 0)
-    return DIAG(r->d, config_format, format->s, NKILUA_KERNEL_FORMAT);
+    return DIAG(r->d, config_format, text_clip(clip, format->s, format->len), NKILUA_KERNEL_FORMAT);
   if (version && version->kind == JSON_INT && version->i > NKILUA_KERNEL_VERSION)
     return DIAG(r->d, config_version, (long long)version->i, NKILUA_KERNEL_VERSION);
   if (version && version->kind == JSON_INT && version->i < 1)
@@ -66,10 +67,11 @@ static bool check_format(Reader *r, const Json *root) {
 }
 
 static bool collect_keys(Reader *r, const Json *root) {
+  char clip[TEXT_CLIP + 4];
   for (const Json *v = root->child; v; v = v->next) {
     int k = 0;
     while (k < CONFIG_count && strcmp(rows[k].name, v->key) != 0) k++;
-    if (k == CONFIG_count) return DIAG(r->d, config_key, "unknown", v->key);
+    if (k == CONFIG_count) return DIAG(r->d, config_key, "unknown", text_clip(clip, v->key, strlen(v->key)));
     /* The version is the one integer that is compared with nothing the program says. */
     bool big = rows[k].kind == JSON_INT && k != CONFIG_kernel_version && v->kind == JSON_STRING;
     if (v->kind != rows[k].kind && !big) return DIAG(r->d, config_type, v->key, kind_text(rows[k].kind));

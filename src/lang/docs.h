@@ -28,6 +28,9 @@ bool docs_simulated(const Doc *d); /* no instruction does it */
 const char *docs_field(const Doc *d, const char *key);
 void docs_text(const Doc *d, Text *out);
 
+/* The i-th parameter of an instruction as users see it: those of its row, then `name`; NULL behind the last. */
+const IrParam *docs_param(const OpInfo *op, int i);
+
 typedef struct NameDoc {
   const char *name, *signature, *doc, *example;
 } NameDoc;

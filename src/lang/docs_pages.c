@@ -299,11 +299,12 @@ static const char *type_of_kind(const IrParam *p) {
 
 static void stub_op(const char *module, const OpInfo *op, Text *out) {
   text_printf(out, "\n---%s\n", op->doc);
-  for (int k = 0; k < op->nparams; k++)
-    text_printf(out, "---@param %s%s %s\n", op->params[k].name, op->params[k].required ? "" : "?",
-                type_of_kind(&op->params[k]));
-  text_printf(out, "---@return nki.Instruction\nfunction %s.%s(", module, op->name);
-  for (int k = 0; k < op->nparams; k++) text_printf(out, "%s%s", k ? ", " : "", op->params[k].name);
+  const IrParam *p;
+  for (int k = 0; (p = docs_param(op, k)); k++)
+    text_printf(out, "---@param %s%s %s\n", p->name, p->required ? "" : "?", type_of_kind(p));
+  text_printf(out, "---@return %s\nfunction %s.%s(", op_public(op) < op->nparams ? "any" : "nki.Instruction",
+              module, op->name);
+  for (int k = 0; (p = docs_param(op, k)); k++) text_printf(out, "%s%s", k ? ", " : "", p->name);
   text_puts(out, ") end\n");
 }
 

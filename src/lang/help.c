@@ -202,15 +202,12 @@ static const char *nearest_topic(const char *topic) {
     const char *last = strrchr(docs_names[i].name, '.');
     names[n++] = last ? last + 1 : docs_names[i].name;
   }
+  for (int i = 0; i < docs_nmethods && n < OP_count + 511; i++) names[n++] = docs_methods[i].name;
   names[n] = NULL;
   return diag_nearest(dot ? dot + 1 : topic, names);
 }
 
-bool help_topic(const char *topic, Text *out, Diag *d) {
-  if (!topic) {
-    list_topics(out);
-    return true;
-  }
+static bool find_topic(const char *topic, Text *out) {
   bool found = find_instruction(topic, out);
   found = find_language(topic, out) || found;
   found = find_method(topic, out) || found;
@@ -218,10 +215,30 @@ bool help_topic(const char *topic, Text *out, Diag *d) {
   found = find_member(topic, out) || found;
   found = find_module(topic, out) || found;
   found = find_error(topic, out) || found;
-  found = find_kernel(topic, out) || found;
-  if (found) return true;
-  const char *near = strchr(topic, ' ') ? NULL : nearest_topic(topic);
-  return DIAG(d, no_topic, topic, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  return find_kernel(topic, out) || found;
+}
+
+/* The nearest name stands behind the module that was asked, where that has it. */
+static bool unknown_topic(const char *topic, Alloc alloc, Diag *d) {
+  const char *near = strchr(topic, ' ') ? NULL : nearest_topic(topic), *dot = strrchr(topic, '.');
+  if (!near) return DIAG(d, no_topic, topic, "", "", "");
+  Text full, unread;
+  text_init(&full, alloc);
+  text_init(&unread, alloc);
+  text_printf(&full, "%.*s%s", dot ? (int)(dot + 1 - topic) : 0, topic, near);
+  if (!full.oom && find_topic(text_str(&full), &unread)) near = text_str(&full);
+  DIAG(d, no_topic, topic, "; did you mean '", near, "'?");
+  text_free(&full);
+  text_free(&unread);
+  return false;
+}
+
+bool help_topic(const char *topic, Text *out, Diag *d) {
+  if (!topic) {
+    list_topics(out);
+    return true;
+  }
+  return find_topic(topic, out) || unknown_topic(topic, out->alloc, d);
 }
 
 /* ---- tables -------------------------------------------------------------------------------------------------- */

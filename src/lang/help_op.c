@@ -112,6 +112,13 @@ static void enum_words(const OpInfo *op, EnumType type, Text *out) {
   }
 }
 
+/* What every instruction takes behind the parameters of its row (docs.h). */
+static const IrParam label = {.name = "name", .role = ATTR, .kind = K_str};
+
+const IrParam *docs_param(const OpInfo *op, int i) {
+  return i < op_public(op) ? &op->params[i] : i == op_public(op) ? &label : NULL;
+}
+
 /* What values a parameter takes, in words. */
 static void domain_text(const OpInfo *op, const IrParam *p, Text *out) {
   if (is_tile(p)) {
@@ -131,6 +138,8 @@ static void domain_text(const OpInfo *op, const IrParam *p, Text *out) {
       if (p->set & UINT64_C(1) << a) add_word(out, &first, ", ", alu_info[a].name);
   } else if (p->kind == K_enum) {
     enum_words(op, (EnumType)p->set, out);
+  } else if (p == &label) {
+    text_puts(out, "a label that the IR and timelines show");
   } else if (p->lo < p->hi && p->lo > -1e300 && p->hi < 1e300) {
     number_text(p->lo, out);
     text_puts(out, "..");
@@ -143,8 +152,8 @@ static void domain_text(const OpInfo *op, const IrParam *p, Text *out) {
 static void help_signature(Op op, Text *out) {
   const OpInfo *info = &op_info[op];
   text_printf(out, "%s(", info->full);
-  for (int i = 0; i < op_public(info); i++) {
-    const IrParam *p = &info->params[i];
+  const IrParam *p;
+  for (int i = 0; (p = docs_param(info, i)); i++) {
     text_printf(out, "%s%s", i ? ", " : "", p->name);
     if (p->required) continue;
     text_puts(out, " = ");
@@ -219,11 +228,11 @@ void help_op_text(Op op, Text *out) {
   help_signature(op, out);
   text_printf(out, "\n  %s\n  ", info->doc);
   facts_line(info, out);
+  const IrParam *p;
   int width = 0;
-  for (int i = 0; i < op_public(info); i++)
-    if ((int)strlen(info->params[i].name) > width) width = (int)strlen(info->params[i].name);
-  for (int i = 0; i < op_public(info); i++) {
-    const IrParam *p = &info->params[i];
+  for (int i = 0; (p = docs_param(info, i)); i++)
+    if ((int)strlen(p->name) > width) width = (int)strlen(p->name);
+  for (int i = 0; (p = docs_param(info, i)); i++) {
     Text takes;
     text_init(&takes, out->alloc);
     domain_text(info, p, &takes);
@@ -287,7 +296,8 @@ void help_ops_markdown(Text *out) {
     text_printf(out, "\n## %s\n\n%s\n\n", op->full, op->doc);
     facts_line(op, out);
     text_puts(out, "\n| parameter | kind | default | takes |\n| --- | --- | --- | --- |\n");
-    for (int k = 0; k < op_public(op); k++) param_row(op, &op->params[k], out);
+    const IrParam *p;
+    for (int k = 0; (p = docs_param(op, k)); k++) param_row(op, p, out);
     for (const IrRuleUse *r = op_rules((Op)i); r->rule; r++) {
       text_printf(out, "%s- %s:", r == op_rules((Op)i) ? "\n" : "", rule_doc((Rule)r->rule));
       for (int k = 0; k < 6 && r->arg[k]; k++) text_printf(out, "%s%s", k ? ", " : " ", op->params[r->arg[k] - 1].name);
@@ -347,7 +357,8 @@ void help_ops_json(Text *out) {
     json_cstr(&w, cells_of(op).example);
     json_key(&w, "parameters");
     json_begin(&w, '[');
-    for (int k = 0; k < op_public(op); k++) param_json(&w, op, &op->params[k], &word);
+    const IrParam *p;
+    for (int k = 0; (p = docs_param(op, k)); k++) param_json(&w, op, p, &word);
     json_end(&w, ']');
     json_end(&w, '}');
   }

@@ -64,6 +64,8 @@ static ConstValue constant(lua_State *L, const Reading *r) {
       lua_rawgeti(L, -1, (lua_Integer)i + 1);
       items[i] = constant(L, r);
     }
+    /* No list of Lua's ends with nil, so the kernel could not be given it. */
+    if (items && v.nitems && items[v.nitems - 1].kind == CONST_NIL) bad(L, r, "a tuple does not end with nil");
     v.items = items;
   }
   lua_pop(L, 1);

@@ -105,7 +105,7 @@ static int index_other(lua_State *L) { return refuse(L, lua_tostring(L, lua_upva
 
 static int index_compare(lua_State *L) {
   return LANG_HERE(L, dynamic_control_flow_not_supported, "a register or index value",
-                   "nl.while_loop or nl.fori_loop for loops on the device");
+                   "nl.while_loop or nl.fori_loop for loops on the device; for tiles nl.less ... make masks");
 }
 
 static int index_tostring(lua_State *L) {

@@ -361,13 +361,26 @@ static bool write_safetensors(const TensorNamed *list, size_t n, Text *out, Aren
   return tensors != NULL;
 }
 
+/* Does the format have a place for the dtypes and names? */
+static bool can_hold(const char *path, TensorFileKind kind, const TensorNamed *list, size_t n, Diag *d) {
+  const int longest = UINT16_MAX - (int)strlen(".npy");
+  char clip[TEXT_CLIP + 4];
+  for (size_t i = 0; i < n; i++) {
+    DType dtype = list[i].tensor->dtype;
+    if (kind == TF_safetensors && !*dtype_info[dtype].safetensors)
+      return DIAG(d, file_no_name, path, list[i].name, dtype_name(dtype));
+    size_t len = kind == TF_npz ? strlen(list[i].name) : 0;
+    if (len > (size_t)longest)
+      return DIAG(d, file_long_name, path, text_clip(clip, list[i].name, len), (long long)len, longest);
+  }
+  return true;
+}
+
 bool tensorfile_write(const char *path, const TensorNamed *list, size_t n, Text *out, Diag *d) {
   TensorFileKind kind = strcmp(path, "-") == 0 ? TF_npy : tensorfile_kind(path);
   if (kind == TF_unknown) return DIAG(d, file_kind, path);
   if (kind == TF_npy && n != 1) return DIAG(d, file_one, path, (long long)n);
-  for (size_t i = 0; i < n && kind == TF_safetensors; i++)
-    if (!*dtype_info[list[i].tensor->dtype].safetensors)
-      return DIAG(d, file_no_name, path, list[i].name, dtype_name(list[i].tensor->dtype));
+  if (!can_hold(path, kind, list, n, d)) return false;
   Arena a;
   arena_init(&a, out->alloc);
   bool ok = true;

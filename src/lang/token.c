@@ -159,6 +159,14 @@ void lang_add_enum(lua_State *L, LangCtx *c, EnumType t, const char *module) {
 
 enum { NAMES = 512 };
 
+/* What Python finds as a field of `nki` and Lua by require. */
+static bool is_module(const char *module, const char *key) {
+  static const char *const modules[] = {"language", "isa", "collectives", "ndarray", "testing", "kernels"};
+  for (size_t i = 0; strcmp(module, "nki") == 0 && i < sizeof modules / sizeof *modules; i++)
+    if (strcmp(key, modules[i]) == 0) return true;
+  return false;
+}
+
 static int strict_missing(lua_State *L) {
   const char *names[NAMES + 1];
   const char *module = lua_tostring(L, lua_upvalueindex(1)), *key = luaL_tolstring(L, 2, NULL), *near = NULL;
@@ -174,6 +182,9 @@ static int strict_missing(lua_State *L) {
   }
   char hint[96] = "", clip[TEXT_CLIP + 4];
   if (lua_type(L, 2) == LUA_TSTRING) key = lang_clip(L, 2, clip);
+  if (is_module(module, key))
+    return LANG_HERE(L, no_such_name, module, key, "; it is a module: require \"nki.", key,
+                     strcmp(key, "kernels") == 0 ? ".softmax\" for one" : "\"");
   if (near) snprintf(hint, sizeof hint, "; did you mean %s.", module);
   return LANG_HERE(L, no_such_name, module, key, hint, near ? near : "", near ? "?" : "");
 }
