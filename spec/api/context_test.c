@@ -337,7 +337,7 @@ static void help_is_given_on_topics(void **state) {
   assert_non_null(strstr(b.data, " nc_matmul"));
   nkl_buf_free(&b);
   assert_int_equal(nkl_help(c, "nl.laod", &b), NKL_ERR_ARG);
-  assert_error(c, NKL_ERR_ARG, "err_no_topic", "did you mean 'load'?");
+  assert_error(c, NKL_ERR_ARG, "err_no_topic", "did you mean 'nl.load'?");
   nkl_close(c);
 }
 

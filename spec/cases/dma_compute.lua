@@ -59,7 +59,8 @@ return {
       end
       return {srcs = list}
     end)},
-    {"err_instruction_invalid", "scales[1] is 2; every number must be 1", refused(function() return {scales = {1, 2}} end)},
+    {"err_instruction_invalid", "scales[1] is 2; every number must be 1",
+     refused(function() return {scales = {1, 2}} end)},
     {"err_instruction_invalid", "scales has 1 numbers and srcs 2 tensors; there is one for each",
      refused(function() return {scales = {1}} end)},
     {"err_operator_set", "reduce_op cannot be maximum", refused(function() return {reduce_op = nl.maximum} end)},

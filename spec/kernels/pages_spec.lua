@@ -58,7 +58,7 @@ describe("the kernel library's help", function()
   end)
 
   it("finds the nearest name", function()
-    assert.matches("did you mean 'attention'", build.run{"doc", "nki.kernels.atention"}.err)
+    assert.matches("did you mean 'nki.kernels.attention'", build.run{"doc", "nki.kernels.atention"}.err)
   end)
 
   it("is docs/kernels.md #docs", function()

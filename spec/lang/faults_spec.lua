@@ -85,8 +85,8 @@ describe("all faults of one call are reported:", function()
     end, "dst and data must have the same dtype", "dst must have shape [64,128]", "dst (engine tensor) must be in psum")
     says(function(t)
       nisa.dma_compute {dst = t, srcs = {t[{{}, {0, 8}}], t}, reduce_op = nl.maximum, scales = {1, 2, 3}}
-    end, "reduce_op cannot be maximum", "scales has 3 numbers and srcs 2 tensors", "scales[1] is 2; every number must be 1",
-      "dst has 8192 elements and srcs has 1024")
+    end, "reduce_op cannot be maximum", "scales has 3 numbers and srcs 2 tensors",
+      "scales[1] is 2; every number must be 1", "dst has 8192 elements and srcs has 1024")
     says(function(t)
       nisa.select_reduce {dst = t, predicate = t, on_true = t:view(nl.int32), on_false = t, reduce_op = nl.add,
         reduce_cmd = nisa.reduce_cmd.load_reduce}
