@@ -302,8 +302,8 @@ static void stub_op(const char *module, const OpInfo *op, Text *out) {
   const IrParam *p;
   for (int k = 0; (p = docs_param(op, k)); k++)
     text_printf(out, "---@param %s%s %s\n", p->name, p->required ? "" : "?", type_of_kind(p));
-  text_printf(out, "---@return %s\nfunction %s.%s(", op_public(op) < op->nparams ? "any" : "nki.Instruction",
-              module, op->name);
+  text_printf(out, "---@return %s\nfunction %s.%s(", op_public(op) < op->nparams ? "any" : "nki.Instruction", module,
+              op->name);
   for (int k = 0; (p = docs_param(op, k)); k++) text_printf(out, "%s%s", k ? ", " : "", p->name);
   text_puts(out, ") end\n");
 }
