@@ -86,7 +86,7 @@ describe("nkilua ops and doc", function()
     assert.matches("^nki, the module nki:\n  jit simulate .*decode ", cli.ok {"doc", "nki"})
     assert.matches("^ncc, the module nki.collectives:\n  .*all_reduce .*Group\n", cli.ok {"doc", "nki.collectives"})
     assert.matches("^nd.zeros%(shape, %[dtype%]%)\n", cli.ok {"doc", "nki.ndarray.zeros"})
-    cli.fails(2, {"doc", "nl.tile_sze"}, "did you mean 'tile_size'?")
+    cli.fails(2, {"doc", "nl.tile_sze"}, "did you mean 'nl.tile_size'?")
     cli.fails(2, {"doc", "nl.laod"}, "no help on 'nl.laod'; did you mean 'nl.load'?")
     cli.fails(2, {"doc", "nisa.laod"}, "no help on 'nisa.laod'; did you mean 'load'?") -- nisa has none
     cli.fails(2, {"doc", "tensor.slcie"}, "did you mean 'tensor.slice'?")
