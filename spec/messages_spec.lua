@@ -41,7 +41,7 @@ describe("views", function()
   end)
 
   it("keep a free dimension on chip", function()
-    raises("err_view_least_rank", "squeeze_dim of t[4,1] float32 in sbuf: the result needs at least 2 dimensions",
+    raises("err_view_least_rank", "squeeze_dim of t[4,1] float32 in sbuf: the result must have rank 2 or more",
       on_tile({4, 1}, function(t) t:squeeze_dim(1) end))
   end)
 end)
@@ -78,7 +78,8 @@ describe("calls", function()
       end
       return {out, out}
     end, options)
-    raises("err_spmd_output_count", "program 0 returns 1 tensors, program 1 returns 2", function() uneven[2](x) end)
+    raises("err_spmd_output_count", "returns another number of tensors (1) than program 1 (2)",
+      function() uneven[2](x) end)
   end)
 
   it("need a limit of instructions that is a number", function()

@@ -6,7 +6,7 @@ local M = {}
 
 local function at_most(who, most, n, ...)
   while n > most and select(n, ...) == nil do n = n - 1 end
-  if n > most then fail("bind_surplus", ("%s takes at most %d arguments, got %d"):format(who, most, n)) end
+  if n > most then fail("bind_surplus", ("%s: too many arguments: at most %d, got %d"):format(who, most, n)) end
 end
 
 -- f with at most so many arguments.

@@ -73,7 +73,8 @@ local function places(t, key)
     for d = 1, t.ndim do
       if key[d] == nil and #key < t.ndim then slices_mixed(t, "fewer keys than axes, which means whole ones") end
     end
-    fail("key_count", ("'%s' has %d axes and is indexed with %d keys"):format(t.name, t.ndim, #key))
+    fail("key_count", ("'%s' has rank %d, and the number of keys is %d; give at most one per axis"):format(
+      t.name, t.ndim, #key))
   end
   local shape = classic.lift(0)
   for d = 1, t.ndim do

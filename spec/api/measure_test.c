@@ -55,7 +55,7 @@ static void bench_gives_ascending_times(void **state) {
   refused(nkl_bench(p, &s, -1, 5, us, &err), &err, "warmup");
   refused(nkl_bench(p, &s, 0, 0, us, &err), &err, "iters");
   s.ninputs = 1;
-  refused(nkl_bench(p, &s, 0, 1, us, &err), &err, "takes 2 tensors, got 1");
+  refused(nkl_bench(p, &s, 0, 1, us, &err), &err, "it takes 2, got 1");
   s.ninputs = 2;
   s.in_place = 1;
   refused(nkl_bench(p, &s, 0, 1, us, &err), &err, "in_place");

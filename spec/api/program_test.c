@@ -156,7 +156,7 @@ static void wrong_requests_are_refused(void **state) {
   assert_int_equal(nkl_specialize(c, &r, &p), NKL_ERR_ARG);
   assert_error(c, NKL_ERR_ARG, "err_api_use", "not one of this context");
   assert_int_equal(specialize(c, k, args, 4, &p), NKL_ERR_ARG);
-  assert_error(c, NKL_ERR_ARG, "err_kernel_surplus", "takes 3 arguments");
+  assert_error(c, NKL_ERR_ARG, "err_kernel_surplus", "too many arguments: at most 3");
   args[3].name = "bias";
   assert_int_equal(specialize(c, k, args, 4, &p), NKL_ERR_ARG);
   assert_error(c, NKL_ERR_ARG, "err_kernel_keyword", "no parameter 'bias'");

@@ -90,7 +90,7 @@ static void wrong_runs_are_refused(void **state) {
   open_run(&r);
   r.s.ninputs = 2;
   assert_int_equal(nkl_simulate(r.p, &r.s, r.out, &r.err), NKL_ERR_ARG);
-  assert_string_equal(r.err.error.message, "sum takes 6 tensors, got 2");
+  assert_string_equal(r.err.error.message, "sum: wrong number of tensors: it takes 6, got 2");
   r.s.ninputs = 600;
   r.s.ranks = 300;
   nkl_tensor *many[600];
@@ -98,7 +98,7 @@ static void wrong_runs_are_refused(void **state) {
   r.s.inputs = many;
   assert_int_equal(nkl_simulate(r.p, &r.s, r.out, &r.err), NKL_ERR_ARG);
   assert_string_equal(r.err.error.id, "err_rank_count");
-  assert_string_equal(r.err.error.message, "300 ranks: a run has 1 to 256");
+  assert_string_equal(r.err.error.message, "the number of ranks is 300; a run has 1 to 256");
   r.s.inputs = r.in;
   r.s.ninputs = 2 * RANKS;
   r.s.ranks = 3;

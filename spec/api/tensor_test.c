@@ -236,7 +236,7 @@ static void foreign_numbers_are_converted_when_asked(void **state) {
   const unsigned char raw[] = {0x80, 0x3f, 0x00, 0xc0};
   NPY("v.npy", "|V2", "(2,)", 0, raw, sizeof raw);
   load_fails(in_folder("v.npy"), NULL, NKL_INVALID, "err_file_raw", "v.npy:bf16");
-  load_fails(in_folder("v.npy"), NULL, NKL_F32, "err_cast_kind", "elements of 2 bytes");
+  load_fails(in_folder("v.npy"), NULL, NKL_F32, "err_cast_kind", "2-byte elements");
   nkl_tensor *t;
   assert_int_equal(nkl_tensor_load(c, in_folder("v.npy"), NULL, NKL_BF16, &t), NKL_OK);
   assert_memory_equal(floats(t), raw, 4);

@@ -154,10 +154,10 @@ static void it_refuses_buffers_of_another_program(void **state) {
   Frame f;
   start_add(&f);
   f.frame.args.size = 1;
-  refused(&f, XLA_INVALID_ARGUMENT, "err_input_count", "add_scaled takes 2 tensors, got 1");
+  refused(&f, XLA_INVALID_ARGUMENT, "err_input_count", "add_scaled: wrong number of tensors: it takes 2, got 1");
   start_add(&f);
   f.frame.rets.size = 0;
-  refused(&f, XLA_INVALID_ARGUMENT, "err_output_count", "has 1 outputs, and there is room for 0");
+  refused(&f, XLA_INVALID_ARGUMENT, "err_output_count", "has 1, and there is room for 0");
   start_add(&f);
   f.buffers[1].dtype = BF16;
   refused(&f, XLA_INVALID_ARGUMENT, "err_input_data", "add_scaled: 'b' is bf16[4,8]; it must be f32[4,8]");

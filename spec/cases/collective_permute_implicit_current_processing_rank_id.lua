@@ -26,7 +26,7 @@ return {
     {"err_argument_range", "iteration_id is -1", call(function() return {iteration_id = -1} end)},
     {"err_argument_range", "channel_id is 4; legal is 0..3", call(function() return {channel_id = 4} end)},
     {"err_bind_unknown", "no parameter 'dst'", call(function() return {dst = 1} end)},
-    {"err_bind_surplus", "takes at most 4 arguments, got 5", function() current(0, {{0}}, 0, "a", 1) end},
+    {"err_bind_surplus", "too many arguments: at most 4, got 5", function() current(0, {{0}}, 0, "a", 1) end},
   }),
   numeric = {
     {"the own rank, then those before it, round and round", ranks = 4, {}, steps(5, {{0, 2, 1}}),

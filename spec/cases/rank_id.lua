@@ -21,7 +21,7 @@ return {
     end},
   },
   reject = {
-    {"err_bind_surplus", "ncc.rank_id takes at most 1 arguments, got 2", function() ncc.rank_id("a", 1) end},
+    {"err_bind_surplus", "ncc.rank_id: too many arguments: at most 1, got 2", function() ncc.rank_id("a", 1) end},
     {"err_bind_kind", "parameter 'name' must be a string", function() ncc.rank_id(1) end},
   },
   numeric = {

@@ -73,7 +73,7 @@ describe("kernel arguments", function()
   end)
 
   it("that do not fit are refused by name", function()
-    refused("kernel_surplus", "takes 2 arguments (a, b), got 3", kernel, a, b, a)
+    refused("kernel_surplus", "too many arguments: at most 2 (a, b), got 3", kernel, a, b, a)
     refused("kernel_keyword", "no parameter 'aa' (did you mean 'a'?); its parameters are a, b", kernel, {aa = a, b = b})
     refused("kernel_twice", "'a' is given by position and by name", kernel, a, {a = a, b = b})
     refused("kernel_mixed", "both a list part and names", kernel, {a, b = b})

@@ -18,10 +18,10 @@ local function f(n) return nl.arange(n)["None, :"] end
 
 describe("classic functions", function()
   it("bind their arguments as all do", function()
-    fails("err_bind_surplus", "nl.arange takes at most 2 arguments, got 3", function() nl.arange(0, 8, 2) end)
+    fails("err_bind_surplus", "nl.arange: too many arguments: at most 2, got 3", function() nl.arange(0, 8, 2) end)
     fails("err_bind_missing", "nl.arange: parameter 'start' is required", function() nl.arange() end)
     fails("err_bind_kind", "bounds must be integers", function() nl.arange "4" end)
-    fails("err_bind_surplus", "nl.finfo takes at most 1", function() nl.finfo(nl.float32, 1) end)
+    fails("err_bind_surplus", "nl.finfo: too many arguments: at most 1", function() nl.finfo(nl.float32, 1) end)
     fails("err_bind_unknown", "nl.par_dim: no parameter 'n'", function() nl.par_dim {n = 4} end)
     fails("err_bind_missing", "nl.loop_reduce: parameter 'op' is required", function(t) nl.loop_reduce(t) end)
     fails("err_bind_value", "'loop_indices' is not the indices of the 0 innermost loops", function(t)

@@ -69,7 +69,7 @@ describe("ncc.ReplicaGroup", function()
     raises("err_bind_value", "ranks count from 0", function() ncc.ReplicaGroup {{-1}} end)
     raises("err_bind_kind", "a list of lists of ranks, got 3", function() ncc.ReplicaGroup {3} end)
     raises("err_bind_kind", "a list of lists of ranks, got nil", function() ncc.ReplicaGroup(nil) end)
-    raises("err_bind_surplus", "takes at most 1 arguments, got 2", function() ncc.ReplicaGroup({{0}}, 1) end)
+    raises("err_bind_surplus", "too many arguments: at most 1, got 2", function() ncc.ReplicaGroup({{0}}, 1) end)
   end)
 end)
 

@@ -105,7 +105,7 @@ describe("indexing", function()
     {{{0, 4, 1, 1}}, "err_key_slice", "{start, stop, step}"},
     {{{0, "x"}}, "err_key_slice", "are integers"},
     {{{start = 0}}, "err_key_slice", "{start, stop, step}"},
-    {{1, 2, 3}, "err_key_count", "has 2 axes and is indexed with 3 keys"},
+    {{1, 2, 3}, "err_key_count", "has rank 2, and the number of keys is 3"},
     {"...,...", "err_key_ellipsis", "more than one"},
     {1.5, "err_key_kind", "the number 1.5"},
     {{true}, "err_key_kind", "is true"},

@@ -132,7 +132,7 @@ describe("movement", function()
     assert.truthy(e:find("has 3 dimensions; at most 2", 1, true))
     e = kernel.error_of(function() nl.load_transpose2d(nl.ndarray({8}, nl.float32, {buffer = nl.hbm})) end)
     assert.equal("err_two_dimensional", e.id)
-    assert.truthy(e:find("nl.load_transpose2d: parameter 'src' has 1 axes", 1, true))
+    assert.truthy(e:find("nl.load_transpose2d: parameter 'src' has rank 1; a matrix has rank 2", 1, true))
   end)
 
   it("nl.broadcast_to along free axes and partitions", function()

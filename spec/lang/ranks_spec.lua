@@ -108,7 +108,8 @@ describe("nki.simulate with ranks", function()
       function() nki.simulate(all_sum, {ranks = "four"}) end)
     raises("err_bind_kind", "a table such as {ranks = 4}, got 4", function() nki.simulate(all_sum, 4) end)
     raises("err_bind_key", "has a number as a key", function() nki.simulate(all_sum, {4}) end)
-    raises("err_bind_surplus", "nki.simulate takes at most 2", function() nki.simulate(all_sum, {ranks = 1}, 2) end)
+    raises("err_bind_surplus", "nki.simulate: too many arguments: at most 2",
+      function() nki.simulate(all_sum, {ranks = 1}, 2) end)
     raises("err_rank_list", "nki.simulate: x has 2 arrays, and the run has 4 ranks", function() sim {x[1], x[2]} end)
     raises("err_rank_list", "x has 1 arrays", function() sim {x = {x[1]}} end)
     for _, call in ipairs {sim, function(list) return all_sum:specialize(x[1]):simulate(list, {ranks = 4}) end} do

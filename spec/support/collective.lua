@@ -45,7 +45,7 @@ end
 
 function collective.paired(call, shape)
   return {
-    {"err_list_lengths", "srcs has 2 tensors and dsts has 1", rule = "paired",
+    {"err_list_lengths", "the numbers of tensors differ: srcs has 2, dsts has 1", rule = "paired",
      call(function() return {srcs = {hbm(shape), hbm(shape)}} end)},
     {"err_dtype_mismatch", "srcs and dsts must have the same dtype", rule = "paired",
      call(function() return {srcs = {hbm(shape, nl.bfloat16)}} end)},

@@ -225,9 +225,9 @@ class Handler(unittest.TestCase):
                                ((), jnp.int32, "s32[]")):
       self.refused(f"copy: 'output_0' is {what}", x, results=jax.ShapeDtypeStruct(shape, dtype), config=config)
     f32 = jax.ShapeDtypeStruct((4, 8), jnp.float32)
-    self.refused("copy takes 1 tensors, got 0", config=config)
-    self.refused("copy takes 1 tensors, got 2", x, x, config=config)
-    self.refused("has 1 outputs, and there is room for 2", x, results=[f32, f32], config=config)
+    self.refused("copy: wrong number of tensors: it takes 1, got 0", config=config)
+    self.refused("copy: wrong number of tensors: it takes 1, got 2", x, x, config=config)
+    self.refused("has 1, and there is room for 2", x, results=[f32, f32], config=config)
 
   def test_other_attributes(self):
     x, config = iota(4, 8), self.config
