@@ -289,7 +289,7 @@ static int l_gc(lua_State *L) {
 
 static int l_tostring(lua_State *L) {
   const Artifact *a = self(L, "artifact");
-  lua_pushfstring(L, "artifact %s (%d operands, %d outputs, %s)", a->func_name, (int)a->ninputs, (int)a->noutputs,
+  lua_pushfstring(L, "artifact %s (operands: %d, outputs: %d, %s)", a->func_name, (int)a->ninputs, (int)a->noutputs,
                   target_name(a->module->target));
   return 1;
 }
