@@ -27,6 +27,14 @@ describe("nkilua repl", function()
     assert.equal("", r.err)
   end)
 
+  it("has the modules at hand, which a session of plain Lua has not", function()
+    local r = session("nki.jit and nl.add", "nisa.memset and nd.zeros({2}, nl.float32):get(0)", "help(nl.load)")
+    assert.equal("", r.err)
+    assert.matches("^nl%.add\n0%.0\n.*nl%.load%(", r.out)
+    r = cli.run {"-i", stdin = "nki, nl, nisa, nd\n"}
+    assert.matches("nil\tnil\tnil\tnil\n$", r.out)
+  end)
+
   it("cuts long texts and tells their length", function()
     local r = session("('x'):rep(10000)", "('x'):rep(2^27)", "('x'):rep(9999) .. 'äöü'", "{('\\n'):rep(1001), 1}",
       "{[('k'):rep(1001)] = ('x'):rep(1000)}",

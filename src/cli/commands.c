@@ -166,9 +166,17 @@ int cmd_help(const char *topic) {
 
 int cmd_repl(void) {
   nkl_ctx *c;
+  static const char modules[] =
+      "nki, nl, nisa, nd = require 'nki', require 'nki.language', require 'nki.isa', require 'nki.ndarray'";
   int status = context_open(&c, NULL);
   if (status != EXIT_OK) return status;
-  status = repl(c);
+  if (nkl_load_string(c, modules, sizeof modules - 1, "=repl") == NKL_OK) {
+    if (isatty(STDIN_FILENO)) puts("nkilua " NKL_VERSION_STRING ", Lua 5.4, with nki, nl, nisa and nd; help() explains");
+    status = repl(c);
+  } else {
+    print_error(nkl_last_error(c), "");
+    status = EXIT_FAILED;
+  }
   context_close(c);
   return status;
 }
