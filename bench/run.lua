@@ -115,11 +115,21 @@ end
 
 local function normal(seed, ...) return nd.random.normal({...}, {seed = seed, dtype = nl.float32}) end
 
--- Seconds of simulating a script's kernel on host arrays.
+-- Seconds of simulating a script's kernel on host arrays, measured as its peers are: once to warm up, then the median
+-- of what fits in a quarter of a second.
 local function simulate_cost(file, ...)
   local artifact, inputs = dofile(file):specialize(...), {...}
-  artifact:simulate(table.unpack(inputs))
-  return function() return seconds(function() artifact:simulate(table.unpack(inputs)) end, 5) end
+  return function()
+    local times = {}
+    artifact:simulate(table.unpack(inputs))
+    local stop = clock() + 0.25
+    while #times < 5 or clock() < stop do
+      local begin = clock()
+      artifact:simulate(table.unpack(inputs))
+      times[#times + 1] = clock() - begin
+    end
+    return median(times)
+  end
 end
 
 local lines = {}

@@ -37,15 +37,23 @@ static LArray *push_empty(lua_State *L, DType dtype, int rank, const int64_t *sh
 
 /* The bytes lie outside the userdata, so that a:free() gives them back at once. They come from the state's allocator,
    so that a limit on it holds for them too. */
-LArray *lang_push_array(lua_State *L, DType dtype, int rank, const int64_t *shape) {
+LArray *lang_push_output(lua_State *L, DType dtype, int rank, const int64_t *shape) {
   LArray *a = push_empty(L, dtype, rank, shape);
   size_t size = a->nbytes + DATA_ALIGN;
   a->block = take_block(L, size);
   if (!a->block) lang_no_memory(L);
   a->block_size = size;
   a->data = (void *)(((uintptr_t)a->block + DATA_ALIGN - 1) & ~(uintptr_t)(DATA_ALIGN - 1));
-  memset(a->data, 0, a->nbytes);
+#ifndef NDEBUG
+  memset(a->data, 0xcd, a->nbytes); /* what is left of it shows */
+#endif
   lang_extern_take(L, lang_ctx(L), size);
+  return a;
+}
+
+LArray *lang_push_array(lua_State *L, DType dtype, int rank, const int64_t *shape) {
+  LArray *a = lang_push_output(L, dtype, rank, shape);
+  memset(a->data, 0, a->nbytes);
   return a;
 }
 

@@ -142,6 +142,8 @@ void lang_open_tiles(lua_State *L, LangCtx *c);
 void lang_session_set(lua_State *L, LangCtx *c, int i);
 void lang_push_shape(lua_State *L, int rank, const int64_t *dim);
 LArray *lang_push_array(lua_State *L, DType dtype, int rank, const int64_t *shape); /* zeroed bytes */
+/* Its bytes are whatever was there: for a run, which gives all of them a value or fails. */
+LArray *lang_push_output(lua_State *L, DType dtype, int rank, const int64_t *shape);
 /* A userdata that was just pushed holds, or no longer holds, so many bytes outside Lua's heap. Taking may collect. */
 void lang_extern_take(lua_State *L, LangCtx *c, size_t bytes);
 void lang_extern_give(LangCtx *c, size_t bytes);

@@ -111,7 +111,7 @@ static void make_output(lua_State *L, HostRun *run, uint32_t k) {
   const IrBuf *b = artifact_output(run->a, k);
   if (run->ranks) lua_createtable(L, (int)run->ranks, 0);
   for (int64_t r = 0; r < runs_of(run); r++) {
-    LArray *array = lang_push_array(L, b->dtype, b->rank, b->shape);
+    LArray *array = lang_push_output(L, b->dtype, b->rank, b->shape);
     run->outputs[r * run->a->noutputs + k] = tensor_of(b, array->data);
     if (run->ranks) lua_rawseti(L, -2, r + 1);
   }
