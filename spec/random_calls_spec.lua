@@ -1,14 +1,10 @@
 -- Random calls of every instruction on random views: see spec/support/random_calls.lua. NKILUA_SEEDS=FROM,N: others.
-local build = require "spec.support.build"
+local drawn = require "spec.support.drawn"
 
 local from, n = (os.getenv "NKILUA_SEEDS" or "1,1000"):match "^(%d+),(%d+)$"
 
 local function report(environment)
-  local script = ("require('spec.support.random_calls').report(%s, %s)"):format(from, n)
-  local r = build.shell(("NKILUA_BUILD=%s %s %s -e %s"):format(build.quote(build.dir), environment,
-    build.quote(build.program), build.quote(script)))
-  assert.equal(0, r.code, r.err)
-  return r.out
+  return (drawn.report("spec.support.random_calls", from .. ", " .. n, environment))
 end
 
 describe("calls drawn at random", function()

@@ -1,16 +1,12 @@
 -- Whole programs drawn at random: see spec/support/random_programs.lua. NKILUA_SEEDS=FROM,N: others.
 -- `./dev numbers` also compares their numbers with NumPy's (spec/oracles/programs.py).
-local build = require "spec.support.build"
+local drawn = require "spec.support.drawn"
 
 local seeds = os.getenv "NKILUA_SEEDS"
 local from, n = (seeds or "1,36"):match "^(%d+),(%d+)$"
 
 local function report(environment, all)
-  local script = ("require('spec.support.program_laws').report(%s, %s, nil, %s)"):format(from, n, all or "false")
-  local r = build.shell(("NKILUA_BUILD=%s %s %s -e %s"):format(build.quote(build.dir), environment,
-    build.quote(build.program), build.quote(script)))
-  assert.equal(0, r.code, r.err)
-  return r.out, r.err
+  return drawn.report("spec.support.program_laws", ("%s, %s, nil, %s"):format(from, n, all or "false"), environment)
 end
 
 describe("programs drawn at random", function()

@@ -1,9 +1,8 @@
 /* races_log_test.c -- spec/sim: the log of who touched what first. Accesses that go on evenly are one entry of it; each
    test has two that may not become one, or that must. Core 1 writes what core 0 read, and the line that is blamed
    tells. */
-#include <stdatomic.h>
-
 #include "pair.h"
+#include "peak.h"
 
 /* The report of the run, which is one race. */
 static void blamed(Pair *s, const char *a, const char *b) {
@@ -150,17 +149,6 @@ static void a_meeting_ends_an_entry(void **state) {
   blamed(&s, "data race: nisa.dma_copy reads 32 elements", "between [0, 0] and [0, 31]");
 }
 
-typedef struct Peak {
-  _Atomic int64_t now, most;
-} Peak;
-
-static void *watched(void *ud, void *p, size_t old, size_t n) {
-  Peak *peak = ud;
-  const int64_t more = (int64_t)n - (p ? (int64_t)old : 0), now = atomic_fetch_add(&peak->now, more) + more;
-  if (now > peak->most) peak->most = now;
-  return alloc_std.fn(alloc_std.ud, p, old, n);
-}
-
 enum { WIDE = 8192 };
 static int turns;
 
@@ -180,13 +168,11 @@ static void read_elements(Pair *s, int p) {
 
 static int64_t peak_of(int n) {
   Pair s;
-  Peak peak = {0, 0};
   turns = n;
   pair_open(&s, read_elements);
-  s.k.opt.alloc = (Alloc){watched, &peak};
-  kit_ok(&s.k);
+  const int64_t peak = peak_of_run(&s.k);
   kit_close(&s.k);
-  return peak.most;
+  return peak;
 }
 
 static void turns_that_go_on_evenly_need_no_room(void **state) {

@@ -1,8 +1,7 @@
 /* races_test.c -- spec/sim: what programs on two physical cores, or on one, do to a tensor that they share: what is
  * reported. */
-#include <stdatomic.h>
-
 #include "pair.h"
+#include "peak.h"
 
 static void both_write(Pair *s, int p) {
   Kit *k = &s->k;
@@ -106,26 +105,13 @@ static void reads_for_long(Pair *s, int p) {
   kit_end(k);
 }
 
-typedef struct Peak {
-  _Atomic int64_t now, most;
-} Peak;
-
-static void *watched(void *ud, void *p, size_t old, size_t n) {
-  Peak *peak = ud;
-  const int64_t more = (int64_t)n - (p ? (int64_t)old : 0), now = atomic_fetch_add(&peak->now, more) + more;
-  if (now > peak->most) peak->most = now;
-  return alloc_std.fn(alloc_std.ud, p, old, n);
-}
-
 static void a_long_loop_needs_no_more_memory(void **state) {
   (void)state;
   Pair s;
-  Peak peak = {0, 0};
   pair_open(&s, reads_for_long);
-  s.k.opt.alloc = (Alloc){watched, &peak};
-  kit_ok(&s.k);
+  const int64_t peak = peak_of_run(&s.k);
   assert_int_equal(s.k.report.count, 0);
-  assert_true(peak.most < 4 << 20);
+  assert_true(peak < 4 << 20);
   kit_close(&s.k);
 }
 

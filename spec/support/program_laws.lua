@@ -3,6 +3,7 @@
 -- M.save writes what spec/oracles/programs.py needs to judge the numbers themselves.
 local nd = require "nki.ndarray"
 local build = require "spec.support.build"
+local drawn = require "spec.support.drawn"
 local programs = require "spec.support.random_programs"
 local trip = require "spec.support.trip"
 local views = require "spec.support.random_views"
@@ -120,7 +121,7 @@ end
 -- Checks n seeds and prints faults, how often each step was drawn and each way was taken, and a checksum of all that
 -- was computed. folder: where programs are saved, or nil.
 function M.report(from, n, folder, all)
-  local used, taken, sum, names = {}, {}, 0, {}
+  local used, taken, sum = {}, {}, 0
   for _, row in ipairs(ROWS) do taken[row] = 0 end
   for _, name in ipairs(require "spec.support.random_steps".names) do used[name] = 0 end
   for seed = from, from + n - 1 do
@@ -130,19 +131,13 @@ function M.report(from, n, folder, all)
       local fault, base, outs = M.check(plan, all, taken)
       if fault then print("FAULT", ("seed %d on %s: %s"):format(seed, plan.target, fault)) end
       for name, k in pairs(plan.used) do used[name] = used[name] + k end
-      for _, bytes in ipairs(base or {}) do
-        for i = 1, #bytes - 7, 8 do sum = (sum ~ ("<i8"):unpack(bytes, i)) * 0x100000001b3 end
-      end
+      sum = drawn.add(sum, base)
       if folder and base then M.save(plan, outs, folder) end
     end
     ::next::
   end
   for row, k in pairs(taken) do used["rows: " .. row] = k end
-  for name in pairs(used) do names[#names + 1] = name end
-  table.sort(names)
-  for k, name in ipairs(names) do names[k] = name .. " " .. used[name] end
-  print(table.concat(names, "\n"))
-  print(("%016x"):format(sum))
+  drawn.print(used, sum)
 end
 
 return M

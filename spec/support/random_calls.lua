@@ -6,6 +6,7 @@
 --            is copied back; loops are unrolled
 local nki, nl, nisa = require "nki", require "nki.language", require "nki.isa"
 local nd = require "nki.ndarray"
+local drawn = require "spec.support.drawn"
 local trip = require "spec.support.trip"
 local views, plans = require "spec.support.random_views", require "spec.support.random_plan"
 
@@ -243,7 +244,7 @@ end
 
 -- Checks n seeds; prints faults, then how many calls were taken of each instruction and all that they computed.
 function M.report(from, n)
-  local rows, taken, names, sum = plans.rows(), {}, {}, 0
+  local rows, taken, sum = plans.rows(), {}, 0
   for _, row in ipairs(rows) do taken[row.name] = 0 end
   for seed = from, from + n - 1 do
     local plan = plans.draw(rows, seed)
@@ -251,15 +252,9 @@ function M.report(from, n)
     local name = plan.call.row.name
     if fault then print("FAULT", M.say(plan), fault) end
     if was_taken then taken[name] = taken[name] + 1 end
-    for _, bytes in ipairs(got or {}) do
-      for i = 1, #bytes - 7, 8 do sum = (sum ~ ("<i8"):unpack(bytes, i)) * 0x100000001b3 end
-    end
+    sum = drawn.add(sum, got)
   end
-  for name in pairs(taken) do names[#names + 1] = name end
-  table.sort(names)
-  for i, name in ipairs(names) do names[i] = name .. " " .. taken[name] end
-  print(table.concat(names, "\n"))
-  print(("%016x"):format(sum))
+  drawn.print(taken, sum)
 end
 
 return M

@@ -221,7 +221,7 @@ nkl_status nkl_tensor_load_word(nkl_ctx *c, const char *word, nkl_dtype raw, nkl
 
 nkl_status nkl_file_check(nkl_ctx *c, const char *path, int tensor) {
   API_BEGIN(c, path);
-  bool ok = !tensor || strcmp(path, "-") == 0 || tensorfile_kind(path) != TF_unknown || DIAG(&c->diag, file_kind, path);
+  bool ok = !tensor || tensorfile_kind_out(path) != TF_unknown || DIAG(&c->diag, file_kind, path);
   return ok && file_writable(path, &c->diag) ? NKL_OK : api_fail(c);
 }
 
@@ -230,7 +230,7 @@ static bool render(nkl_ctx *c, const nkl_file *f, Arena *a, Text *bytes) {
   static const char func[] = "nkl_tensor_save";
   if (!f->path) return DIAG(&c->diag, api_use, func, "the path of a file is NULL");
   if (!api_list(func, "tensors", f->tensors, f->count, &c->diag)) return false;
-  TensorFileKind kind = strcmp(f->path, "-") == 0 ? TF_npy : tensorfile_kind(f->path);
+  TensorFileKind kind = tensorfile_kind_out(f->path);
   bool named = kind == TF_npz || kind == TF_safetensors;
   if (named && !api_list(func, "names", f->names, f->count, &c->diag)) return false;
   TensorNamed *list = arena_newn(a, TensorNamed, f->count);

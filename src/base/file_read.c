@@ -11,9 +11,8 @@
 
 enum {
   PIECE = 1 << 16,
-  MOST = 1 << 30,  /* one read call moves at most about 2 GiB */
-  SMALL = 1 << 20, /* a view of so many bytes reads them at once */
-  RETRY = 3
+  MOST = 1 << 30, /* one read call moves at most about 2 GiB */
+  SMALL = 1 << 20 /* a view of so many bytes reads them at once */
 };
 
 typedef struct Input {

@@ -207,6 +207,8 @@ static void arena_zfree(void *arena, void *p) {
   (void)p;
 }
 
+static z_stream arena_stream(Arena *a) { return (z_stream){.zalloc = arena_zalloc, .zfree = arena_zfree, .opaque = a}; }
+
 /* Fills out[0..m->size) exactly and uses up the packed bytes exactly. zlib counts in 32 bits, so it is fed pieces. */
 static bool inflate_all(z_stream *s, const unsigned char *in, const ZipMember *m, unsigned char *out) {
   enum { PIECE = 1 << 30 };
@@ -229,7 +231,7 @@ static bool inflate_member(Arena *a, const char *bytes, const ZipMember *m, char
   *out = arena_alloc(a, m->size);
   if (!*out) return false;
   ArenaMark mark = arena_mark(a);
-  z_stream s = {.zalloc = arena_zalloc, .zfree = arena_zfree, .opaque = a};
+  z_stream s = arena_stream(a);
   bool ok = inflateInit2(&s, -MAX_WBITS) == Z_OK; /* negative: raw deflate, no zlib header */
   if (ok) ok = inflate_all(&s, (const unsigned char *)bytes + m->data, m, (unsigned char *)*out);
   inflateEnd(&s);
@@ -240,9 +242,6 @@ static bool inflate_member(Arena *a, const char *bytes, const ZipMember *m, char
 /* Inflates the beginning of m into out[0..n), as far as so many packed bytes go. false: they are damaged. */
 static bool inflate_head(Arena *a, z_stream *s, unsigned char *out, size_t n) {
   ArenaMark mark = arena_mark(a);
-  s->zalloc = arena_zalloc;
-  s->zfree = arena_zfree;
-  s->opaque = a;
   s->next_out = out;
   s->avail_out = (uInt)n;
   int rc = inflateInit2(s, -MAX_WBITS);
@@ -259,7 +258,9 @@ bool zip_head(Arena *a, const FileIn *in, const ZipMember *m, FileIn *head, Diag
   if (!file_need(in, m->data, packed, d)) return false;
   unsigned char *out = arena_alloc(a, n);
   if (!out) return DIAG0(d, nomem);
-  z_stream s = {.next_in = (z_const Bytef *)(in->data + m->data), .avail_in = (uInt)packed};
+  z_stream s = arena_stream(a);
+  s.next_in = (z_const Bytef *)(in->data + m->data);
+  s.avail_in = (uInt)packed;
   bool ok = inflate_head(a, &s, out, n);
   if (a->oom) return DIAG0(d, nomem);
   if (!ok) return DIAG(d, npy_format, in->what, "damaged deflate data", m->data);

@@ -1,7 +1,9 @@
-/* cli.h -- room cli: private; The command knows of nkilua what include/nkilua.h says and nothing else. */
+/* cli.h -- room cli: private; the command knows of nkilua what include/nkilua.h says and nothing else. */
 #ifndef NK_CLI_H
 #define NK_CLI_H
 #include "nkilua.h"
+
+#define BANNER "nkilua " NKL_VERSION_STRING ", Lua 5.4"
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_MISMATCH = 3, EXIT_INTERRUPTED = 130 };
 

@@ -171,8 +171,7 @@ int cmd_repl(void) {
   int status = context_open(&c, NULL);
   if (status != EXIT_OK) return status;
   if (nkl_load_string(c, modules, sizeof modules - 1, "=repl") == NKL_OK) {
-    if (isatty(STDIN_FILENO))
-      puts("nkilua " NKL_VERSION_STRING ", Lua 5.4, with nki, nl, nisa and nd; help() explains");
+    if (isatty(STDIN_FILENO)) puts(BANNER ", with nki, nl, nisa and nd; help() explains");
     status = repl(c);
   } else {
     print_error(nkl_last_error(c), "");

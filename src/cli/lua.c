@@ -133,7 +133,7 @@ static int run_script(nkl_ctx *c, int argc, char **argv, int script, const char 
   return nkl_load(c, &s) == NKL_OK ? EXIT_OK : no_script(c, path);
 }
 
-static void banner(void) { puts("nkilua " NKL_VERSION_STRING ", Lua 5.4"); }
+static void banner(void) { puts(BANNER); }
 
 static int run_all(nkl_ctx *c, int argc, char **argv, const LuaArgs *a) {
   int script = a->script < argc ? a->script : 0;

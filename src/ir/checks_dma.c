@@ -154,8 +154,12 @@ static bool compute_rows(const IrCheck *c, const Args_dma_compute *a, const IrTi
 static bool compute_scales(const IrCheck *c, const Args_dma_compute *a) {
   if (a->scales.kind == V_NONE) return true;
   char why[80];
-  snprintf(why, sizeof why, "scales has %u numbers and srcs %u tensors; there is one for each", a->scales.n, a->srcs.n);
-  bool ok = a->scales.n == a->srcs.n || BAD(c, instruction_invalid, why);
+  bool ok = a->scales.n == a->srcs.n;
+  if (!ok) {
+    snprintf(why, sizeof why, "scales has %u numbers and srcs %u tensors; there is one for each", a->scales.n,
+             a->srcs.n);
+    BAD(c, instruction_invalid, why);
+  }
   for (uint32_t i = 0; i < a->scales.n; i++) {
     if (a->scales.u.ints[i] == 1) continue;
     snprintf(why, sizeof why, "scales[%u] is %lld; every number must be 1", i, LL(a->scales.u.ints[i]));
@@ -168,9 +172,11 @@ bool check_dma_compute(const IrCheck *c) {
   const Args_dma_compute *a = ARGS(dma_compute, c->ins);
   const IrTile *dst = a->dst.u.tile, *rows = NULL;
   Say s, t;
-  char why[64];
-  snprintf(why, sizeof why, "srcs has %u tensors; 1 to 16 are legal", a->srcs.n);
-  if (a->srcs.n < 1 || a->srcs.n > 16) return BAD(c, instruction_invalid, why);
+  if (a->srcs.n < 1 || a->srcs.n > 16) {
+    char why[64];
+    snprintf(why, sizeof why, "srcs has %u tensors; 1 to 16 are legal", a->srcs.n);
+    return BAD(c, instruction_invalid, why);
+  }
   bool ok = compute_scales(c, a);
   for (uint32_t i = 0; i < a->srcs.n; i++) {
     const IrTile *x = a->srcs.u.tiles[i];

@@ -32,7 +32,7 @@ void capture_open(lua_State *L, LangCtx *c) {
   text_init(&k->bytes, c->alloc);
   capture_weak_table(L);
   k->dumps_ref = luaL_ref(L, LUA_REGISTRYINDEX);
-  capture_open_names(L);
+  capture_weak_table(L);
   k->names_ref = luaL_ref(L, LUA_REGISTRYINDEX);
   capture_weak_table(L);
   k->serials_ref = luaL_ref(L, LUA_REGISTRYINDEX);

@@ -41,8 +41,8 @@ struct Capture {
   bool by_serial; /* some object was told by its number alone, first at: */
   size_t serial_at;
   bool named; /* the standard libraries have their names */
-  /* Weak tables: closure -> LDump, what has a name -> name, object -> number. In the registry, and on the stack during
-     a walk. */
+  /* Weak tables: closure -> LDump, what has a name -> name, object -> number; names also: name -> true. In the
+     registry, and on the stack during a walk. */
   int dumps_ref, names_ref, serials_ref, dumps, names, serials;
   const void *globals; /* the table, during a walk */
 };
@@ -57,7 +57,6 @@ bool capture_is_library(const char *name); /* of the standard library, by the na
 const char *capture_walk_table(lua_State *L, LangCtx *c, int t);
 void capture_walk_function(lua_State *L, LangCtx *c, int f);
 void capture_weak_table(lua_State *L);               /* pushes one with weak keys */
-void capture_open_names(lua_State *L);               /* pushes the table of names */
 void capture_name_standard(lua_State *L, int names); /* at the first walk */
 /* True when p was walked already: its visit number stands for it. */
 bool capture_seen(lua_State *L, LangCtx *c, const void *p);

@@ -5,15 +5,6 @@
 
 #include "capture.h"
 
-/* Registry key of a weak table: library table or function -> its name; also name -> true. */
-static const char names_key = 0;
-
-void capture_open_names(lua_State *L) {
-  capture_weak_table(L);
-  lua_pushvalue(L, -1);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &names_key);
-}
-
 /* names[value at -1] = name, unless value or name is taken: two objects never share a name. A module that is loaded
    once more is known but has no name: false. Pops the value. */
 static void give_name(lua_State *L, int names, const char *name) {
@@ -66,7 +57,7 @@ static void name_functions(lua_State *L, int names, int t, const char *lib, bool
 
 void capture_name_module(lua_State *L, const char *name, int module) {
   module = lua_absindex(L, module);
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &names_key);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, lang_ctx(L)->capture->names_ref);
   int names = lua_gettop(L);
   lua_pushvalue(L, module);
   give_name(L, names, name);

@@ -376,8 +376,10 @@ static bool can_hold(const char *path, TensorFileKind kind, const TensorNamed *l
   return true;
 }
 
+TensorFileKind tensorfile_kind_out(const char *path) { return strcmp(path, "-") == 0 ? TF_npy : tensorfile_kind(path); }
+
 bool tensorfile_write(const char *path, const TensorNamed *list, size_t n, Text *out, Diag *d) {
-  TensorFileKind kind = strcmp(path, "-") == 0 ? TF_npy : tensorfile_kind(path);
+  TensorFileKind kind = tensorfile_kind_out(path);
   if (kind == TF_unknown) return DIAG(d, file_kind, path);
   if (kind == TF_npy && n != 1) return DIAG(d, file_one, path, (long long)n);
   if (!can_hold(path, kind, list, n, d)) return false;

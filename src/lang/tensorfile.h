@@ -4,7 +4,8 @@
 #include "sim.h"
 
 typedef enum TensorFileKind { TF_unknown, TF_npy, TF_npz, TF_safetensors } TensorFileKind;
-TensorFileKind tensorfile_kind(const char *path); /* by the end of its name */
+TensorFileKind tensorfile_kind(const char *path);     /* by the end of its name */
+TensorFileKind tensorfile_kind_out(const char *path); /* of one to be written: standard output is .npy */
 
 /* What to read. dtype DT_none: as the file says; 64-bit numbers need one, and raw bytes ("V2"), unless their size is
    that of `raw`, which they then are. Numbers are converted: to floats with rounding, to integers only when every value
