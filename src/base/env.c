@@ -13,8 +13,10 @@ static const char *value_of(const char *entry, const char *name) {
 
 void env_read(const char *const *names, int n, const char **values) {
   for (int k = 0; k < n; k++) values[k] = NULL;
-  for (char **e = environ; e && *e; e++) {
-    if (**e != 'N') continue; /* nearly all are another program's */
+  if (!environ) return;
+  for (char **e = environ;; e++) {
+    while (*e && **e != 'N') e++; /* nearly all are another program's */
+    if (!*e) return;
     for (int k = 0; k < n; k++)
       if ((*e)[1] == names[k][1] && !values[k]) values[k] = value_of(*e, names[k]);
   }

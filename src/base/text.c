@@ -12,12 +12,6 @@ void text_free(Text *t) {
   text_init(t, t->alloc);
 }
 
-void text_clear(Text *t) {
-  t->len = 0;
-  t->oom = false;
-  if (t->data) t->data[0] = '\0';
-}
-
 const char *text_str(const Text *t) { return t->data ? t->data : ""; }
 
 char *text_grow(Text *t, size_t n) {

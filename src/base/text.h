@@ -19,10 +19,15 @@ typedef struct Text {
 
 void text_init(Text *t, Alloc alloc);
 void text_free(Text *t);
-void text_clear(Text *t);                        /* empty and valid again (oom reset); keeps the storage */
 const char *text_str(const Text *t);             /* never NULL */
 void text_add(Text *t, const void *s, size_t n); /* s must not point into t */
 char *text_grow(Text *t, size_t n);              /* text_reserve when there is no room */
+/* Empty and valid again (oom reset); keeps the storage. */
+static inline void text_clear(Text *t) {
+  t->len = 0;
+  t->oom = false;
+  if (t->data) t->data[0] = '\0';
+}
 /* Room for n more bytes behind t->len; write there, then text_commit how many. NULL when out of memory. */
 static inline char *text_reserve(Text *t, size_t n) {
   return n < t->cap - t->len && !t->oom ? t->data + t->len : text_grow(t, n); /* cap > len: there is always a NUL */

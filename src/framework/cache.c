@@ -204,6 +204,8 @@ void cache_explain(const FwCache *c, Explain *e) {
     explain_with(e, (Span){(const char *)at->key, at->n});
 }
 
+int64_t fw_cache_disk_hits(const FwCache *c) { return c->disk_hits; }
+
 FwCacheInfo fw_cache_info(const FwCache *c) {
   return (FwCacheInfo){c->hits, c->misses, c->count, c->impure, c->disk_hits, c->reason.len ? c->reason.data : NULL,
                        c->last};

@@ -68,6 +68,7 @@ typedef struct FwCacheInfo {
   const char *last; /* what became of the last call: "hit in memory", "miss: ..."; NULL: there was none */
 } FwCacheInfo;
 FwCacheInfo fw_cache_info(const FwCache *c);
+int64_t fw_cache_disk_hits(const FwCache *c);
 void fw_cache_reason(FwCache *c, const char *reason); /* why the last impure run was not stored; kept for cache_info */
 /* The entry behind `at` in the cache's order, the first one for NULL; NULL at the end. Lent until the cache changes. */
 typedef struct FwEntry {

@@ -14,7 +14,7 @@ static inline void put_bytes(Text *key, const void *s, size_t n) {
   text_commit(key, 8 + n);
 }
 
-static inline void put_str(Text *key, const char *s) { put_bytes(key, s ? s : "", s ? strlen(s) : 0); }
+static void put_str(Text *key, const char *s) { put_bytes(key, s, strlen(s)); }
 
 static void put_double(Text *key, double f) {
   uint64_t bits;
@@ -73,24 +73,41 @@ static void put_arg(Text *key, const FwArg *arg) {
   }
 }
 
-static void put_grid(Text *key, const FwRequest *r) {
-  unsigned char head[4] = {(unsigned char)r->target, r->target_is_fallback, r->legacy, (unsigned char)r->ngrid};
-  text_put(key, head, sizeof head);
+static char *u64_at(char *at, uint64_t v) {
+  text_le64(at, v);
+  return at + 8;
+}
+
+static char *str_at(char *at, const char *s, size_t n) { return (char *)memcpy(u64_at(at, n), s, n) + n; }
+
+static char *grid_at(char *at, const FwRequest *r) {
+  const unsigned char head[4] = {(unsigned char)r->target, r->target_is_fallback, r->legacy, (unsigned char)r->ngrid};
+  at = (char *)memcpy(at, head, sizeof head) + sizeof head;
   for (int i = 0; i < r->ngrid; i++) {
     bool spread = r->cores[i].count > 1;
-    text_put_u64(key, (uint64_t)r->grid[i]);
-    text_put_u64(key, spread ? (uint64_t)r->cores[i].count : 1);
-    text_put_u64(key, spread ? (uint64_t)r->cores[i].block : 1);
+    at = u64_at(at, (uint64_t)r->grid[i]);
+    at = u64_at(at, spread ? (uint64_t)r->cores[i].count : 1);
+    at = u64_at(at, spread ? (uint64_t)r->cores[i].block : 1);
   }
+  return at;
+}
+
+/* What every call has besides its arguments; in one piece, too. */
+static void put_head(Text *key, const FwRequest *r) {
+  const char *target = r->call_target ? r->call_target : EMIT_TARGET_NATIVE;
+  const char *environment = r->environment ? r->environment : "";
+  size_t nversion = sizeof NKILUA_BUILD_VERSION - 1, nfunc = strlen(r->func_name), ntarget = strlen(target);
+  size_t nenvironment = strlen(environment), grid = 4 + 24 * (size_t)r->ngrid;
+  char *start = text_reserve(key, 4 * 8 + nversion + nfunc + ntarget + nenvironment + grid + 8);
+  if (!start) return;
+  char *at = grid_at(str_at(start, NKILUA_BUILD_VERSION, nversion), r);
+  at = str_at(str_at(at, r->func_name, nfunc), target, ntarget);
+  at = u64_at(str_at(at, environment, nenvironment), r->nopts);
+  text_commit(key, (size_t)(at - start));
 }
 
 bool fw_generate_hash_key(const FwRequest *r, Text *key, Diag *d) {
-  put_str(key, NKILUA_BUILD_VERSION);
-  put_grid(key, r);
-  put_str(key, r->func_name);
-  put_str(key, r->call_target ? r->call_target : EMIT_TARGET_NATIVE);
-  put_str(key, r->environment);
-  text_put_u64(key, r->nopts);
+  put_head(key, r);
   for (uint32_t i = 0; i < r->nopts; i++) {
     put_str(key, r->opts[i].key);
     fw_key_const(key, &r->opts[i].value);

@@ -177,20 +177,26 @@ static const Artifact *look_further(FwCache *c, Miss *miss) {
   return trace_and_store(c, miss);
 }
 
-const Artifact *fw_specialize(FwCache *c, const FwPipeline *p, const FwRequest *r, Alloc alloc, Diag *d) {
-  Miss miss = {.p = p, .r = r, .d = d};
-  text_init(&miss.key, alloc);
-  text_init(&miss.story, alloc);
-  Text *key = c ? cache_scratch(c) : &miss.key;
+/* known: the key that was looked up in vain, NULL without a cache. */
+static const Artifact *make_artifact(FwCache *c, Miss *miss, const Text *known, Alloc alloc) {
   const Artifact *a = NULL;
-  if (make_key(p, r, key, d)) {
-    a = c ? fw_cache_get(c, key->data, key->len) : NULL;
-    if (a) return artifact_retain(a);
-    if (c) text_add(&miss.key, key->data, key->len);
-    if (miss.key.oom) DIAG0(d, nomem);
-    if (!miss.key.oom) a = c ? look_further(c, &miss) : trace_and_store(c, &miss);
-  }
-  text_free(&miss.key);
-  text_free(&miss.story);
+  text_init(&miss->key, alloc);
+  text_init(&miss->story, alloc);
+  if (known) text_add(&miss->key, known->data, known->len);
+  if (known && miss->key.oom)
+    DIAG0(miss->d, nomem);
+  else if (known || make_key(miss->p, miss->r, &miss->key, miss->d))
+    a = c ? look_further(c, miss) : trace_and_store(c, miss);
+  text_free(&miss->key);
+  text_free(&miss->story);
   return a;
+}
+
+const Artifact *fw_specialize(FwCache *c, const FwPipeline *p, const FwRequest *r, Alloc alloc, Diag *d) {
+  Text *key = c ? cache_scratch(c) : NULL;
+  if (key && !make_key(p, r, key, d)) return NULL;
+  const Artifact *a = key ? fw_cache_get(c, key->data, key->len) : NULL;
+  if (a) return artifact_retain(a);
+  Miss miss = {.p = p, .r = r, .d = d};
+  return make_artifact(c, &miss, key, alloc);
 }

@@ -16,8 +16,8 @@ const Artifact *lang_to_artifact(lua_State *L, int i) {
   return u ? u->a : NULL;
 }
 
+/* There is room on the stack. */
 static void push(lua_State *L, LangCtx *c, const Artifact *a) {
-  luaL_checkstack(L, 6, NULL);
   if (!c->mt_artifact) artifact_open(L, c);
   lua_rawgeti(L, LUA_REGISTRYINDEX, c->artifacts);
   if (lua_rawgetp(L, -1, a) == LUA_TNIL) {
@@ -33,7 +33,10 @@ static void push(lua_State *L, LangCtx *c, const Artifact *a) {
   lua_replace(L, -2);
 }
 
-void lang_push_artifact(lua_State *L, const Artifact *a) { push(L, lang_ctx(L), a); }
+void lang_push_artifact(lua_State *L, const Artifact *a) {
+  luaL_checkstack(L, 6, NULL);
+  push(L, lang_ctx(L), a);
+}
 
 void artifact_push_made(lua_State *L, LangCtx *c, const Artifact *a) {
   artifact_release(c->held); /* of a call that an error left just here */

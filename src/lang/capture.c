@@ -80,17 +80,18 @@ void capture_put_serial(lua_State *L, Capture *k, int i) {
   i = lua_absindex(L, i);
   if (!k->by_serial) k->serial_at = k->bytes.len;
   k->by_serial = true;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, k->serials_ref);
   lua_pushvalue(L, i);
-  if (lua_rawget(L, k->serials) == LUA_TNIL) {
+  if (lua_rawget(L, -2) == LUA_TNIL) {
     lua_pop(L, 1);
     lua_pushvalue(L, i);
     lua_pushinteger(L, (lua_Integer)++k->serial);
-    lua_rawset(L, k->serials);
+    lua_rawset(L, -3);
     lua_pushinteger(L, (lua_Integer)k->serial);
   }
   put_tag(k, 'S');
   put_u64(k, (uint64_t)lua_tointeger(L, -1));
-  lua_pop(L, 1);
+  lua_pop(L, 2);
 }
 
 /* ---- userdata ---------------------------------------------------------------------------------------------------- */
@@ -217,7 +218,7 @@ void capture_begin(lua_State *L, LangCtx *c, const char *dir) {
   k->nmarks = k->nkeys = 0;
   k->depth = 0;
   k->unsure = NULL;
-  k->by_serial = false;
+  k->by_serial = k->assigns = false;
   k->dir = dir;
   if (++k->walk == 0) { /* the numbers of old walks come round again */
     memset(k->seen, 0, k->nslots * sizeof *k->seen);
@@ -232,15 +233,14 @@ void capture_add(lua_State *L, LangCtx *c, int function) {
   int top = lua_gettop(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, k->dumps_ref);
   lua_rawgeti(L, LUA_REGISTRYINDEX, k->names_ref);
-  lua_rawgeti(L, LUA_REGISTRYINDEX, k->serials_ref);
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
   k->dumps = top + 1;
   k->names = top + 2;
-  k->serials = top + 3;
-  k->globals = lua_topointer(L, top + 4);
+  k->globals = lua_topointer(L, top + 3);
   if (!k->named) capture_name_standard(L, k->names);
   k->named = true;
   capture_walk(L, c, function);
+  if (k->assigns) capture_walk_strings(L, c);
   lua_settop(L, top);
   if (k->bytes.oom) lang_no_memory(L);
 }

@@ -38,12 +38,13 @@ struct Capture {
   const char *dir;
   const char *unsure; /* the name of something reached that may answer otherwise next time; NULL: nothing */
   int depth;
+  bool assigns;   /* a function assigns to an upvalue */
   bool by_serial; /* some object was told by its number alone, first at: */
   size_t serial_at;
   bool named; /* the standard libraries have their names */
   /* Weak tables: closure -> LDump, what has a name -> name, object -> number; names also: name -> true. In the
-     registry, and on the stack during a walk. */
-  int dumps_ref, names_ref, serials_ref, dumps, names, serials;
+     registry, two of them on the stack during a walk. */
+  int dumps_ref, names_ref, serials_ref, dumps, names;
   const void *globals; /* the table, during a walk */
 };
 
@@ -56,6 +57,7 @@ void capture_walk_content(lua_State *L, LangCtx *c, int t); /* of a library's ta
 bool capture_is_library(const char *name); /* of the standard library, by the name that capture_walk returns */
 const char *capture_walk_table(lua_State *L, LangCtx *c, int t);
 void capture_walk_function(lua_State *L, LangCtx *c, int f);
+void capture_walk_strings(lua_State *L, LangCtx *c); /* all methods of strings */
 void capture_weak_table(lua_State *L);               /* pushes one with weak keys */
 void capture_name_standard(lua_State *L, int names); /* at the first walk */
 /* True when p was walked already: its visit number stands for it. */

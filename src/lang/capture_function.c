@@ -20,7 +20,7 @@ static const LDump *push_known_dump(lua_State *L, const Capture *k, int i) {
 }
 
 static const LDump *push_new_dump(lua_State *L, LangCtx *c, int i) {
-  const LDump *d = dump_push(L, c, i);
+  const LDump *d = dump_push(L, c, i, c->capture->dir);
   lua_pushvalue(L, i);
   lua_pushvalue(L, -2);
   lua_rawset(L, c->capture->dumps);
@@ -29,6 +29,10 @@ static const LDump *push_new_dump(lua_State *L, LangCtx *c, int i) {
 
 static void put_dump(Capture *k, const LDump *d) {
   char name[LANG_PATH];
+  if (strcmp(k->dir, d->dir) == 0) {
+    put_raw(k, d->piece, d->npiece);
+    return;
+  }
   const char *file = lang_relative(k->dir, d->source, name, sizeof name);
   put_bytes(k, 'F', file, strlen(file));
   put_bytes(k, 'c', d->bytes, d->n);
@@ -36,7 +40,7 @@ static void put_dump(Capture *k, const LDump *d) {
 
 /* A function being walked, with the names its code holds: lists on the stack. */
 typedef struct Names {
-  int globals, fields, whole, nglobals, nfields, nwhole;
+  int globals, fields, whole, nglobals, nfields, nloose, nwhole;
 } Names;
 
 /* Pushes t[name] raw; when that is nil, pushes what is at t's __index after it. */
@@ -74,12 +78,12 @@ static void look_up(lua_State *L, int env) {
   lua_settop(L, name);
 }
 
-/* Fields of the table at t, as indexing finds them. */
-static void walk_fields(lua_State *L, LangCtx *c, int t, const Names *n) {
+/* The first `most` fields of the table at t, as indexing finds them. */
+static void walk_fields(lua_State *L, LangCtx *c, int t, const Names *n, int most) {
   Capture *k = c->capture;
   bool plain = !lua_getmetatable(L, t);
   if (!plain) lua_pop(L, 1);
-  for (int i = 1; i <= n->nfields; i++) {
+  for (int i = 1; i <= most; i++) {
     lua_rawgeti(L, n->fields, i);
     const char *name = lua_tostring(L, -1); /* its list keeps it */
     if (plain)
@@ -123,7 +127,7 @@ static bool used_whole(lua_State *L, const Names *n, const char *variable) {
 static void walk_captured(lua_State *L, LangCtx *c, const char *variable, const Names *n) {
   int i = lua_gettop(L);
   if (lua_topointer(L, i) == c->capture->globals && !used_whole(L, n, variable)) { /* only `_G.x` */
-    walk_fields(L, c, i, n);
+    walk_fields(L, c, i, n, n->nfields);
     return;
   }
   if (!capture_is_library(capture_walk(L, c, i))) return;
@@ -148,12 +152,15 @@ static void walk_globals(lua_State *L, LangCtx *c, int env, const Names *n) {
   }
 }
 
-static void walk_upvalues(lua_State *L, LangCtx *c, int f, const Names *n) {
+/* Does one of them hold a string, whose fields are its methods? */
+static bool walk_upvalues(lua_State *L, LangCtx *c, int f, const Names *n) {
   Capture *k = c->capture;
+  bool string = false;
   for (int i = 1;; i++) {
     const char *name = lua_getupvalue(L, f, i);
-    if (!name) return;
+    if (!name) return string;
     int v = lua_gettop(L);
+    if (lua_type(L, v) == LUA_TSTRING) string = true;
     if (strcmp(name, "_ENV") == 0) {
       put_tag(k, 'E');
       if (lua_istable(L, v)) walk_globals(L, c, v, n);
@@ -167,22 +174,29 @@ static void walk_upvalues(lua_State *L, LangCtx *c, int f, const Names *n) {
   }
 }
 
-/* A string's methods, as `s:name()` finds them. */
-static void walk_methods(lua_State *L, LangCtx *c, const Names *n) {
+/* A string's methods of the first `most` names, as `s:name()` finds them. */
+static void walk_methods(lua_State *L, LangCtx *c, const Names *n, int most) {
   Capture *k = c->capture;
+  if (most == 0) return;
   int string = lua_gettop(L) + 1, methods = string + 2;
   lua_rawgeti(L, n->fields, n->nfields + 1); /* "__index", a string like any other */
   if (lua_getmetatable(L, string)) {
     lua_pushvalue(L, string);
     int kind = lua_rawget(L, string + 1);
     if (kind == LUA_TTABLE) {
-      walk_fields(L, c, methods, n);
+      walk_fields(L, c, methods, n, most);
     } else if (kind != LUA_TNIL) {
       put_tag(k, ':');
       capture_walk(L, c, methods);
     }
   }
   lua_settop(L, string - 1);
+}
+
+/* A variable that is assigned to may hold a string for a while, whatever it holds now. */
+void capture_walk_strings(lua_State *L, LangCtx *c) {
+  lua_pushliteral(L, "");
+  if (lua_getmetatable(L, -1)) capture_walk_content(L, c, lua_gettop(L));
 }
 
 /* A C closure that no library of ours or Lua's has may keep a state: what coroutine.wrap, io.lines and string.gmatch
@@ -236,10 +250,11 @@ void capture_walk_function(lua_State *L, LangCtx *c, int f) {
   push_names(L, dump, 1, d->nglobals > 0);
   push_names(L, dump, 2, true);
   push_names(L, dump, 3, d->nwhole > 0);
-  const Names n = {dump + 1, dump + 2, dump + 3, d->nglobals, d->nfields, d->nwhole};
+  const Names n = {dump + 1, dump + 2, dump + 3, d->nglobals, d->nfields, d->nloose, d->nwhole};
   if (d->dynamic) k->unsure = "the table of globals";
-  walk_upvalues(L, c, f, &n);
-  walk_methods(L, c, &n);
+  if (d->assigns) k->assigns = true;
+  bool string = walk_upvalues(L, c, f, &n);
+  walk_methods(L, c, &n, string ? n.nfields : n.nloose);
   if (d->requires) { /* require "x" inside the function: the loaded module is captured state too */
     lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     walk_globals(L, c, lua_gettop(L), &n);

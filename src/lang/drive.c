@@ -247,7 +247,7 @@ static void expand_by_class(lua_State *L, DriveRun *run) {
 
 static int run_programs(lua_State *L) {
   DriveRun *run = lua_touserdata(L, S_run);
-  const LDump *code = dump_push(L, run->call->c, S_function);
+  const LDump *code = dump_push(L, run->call->c, S_function, run->call->k->core->dir);
   hash_hex(code->bytes, code->n, run->call->k->core->code);
   lua_pop(L, 1);
   if (kernel_overrides(run->call, STEP_expand_kernel_with_ctx)) {

@@ -9,7 +9,7 @@
 
 enum { MAX_PROTO_DEPTH = 200, HEADER_BYTES = 31 };
 enum { K_NIL = 0, K_FALSE = 1, K_TRUE = 17, K_INT = 3, K_FLT = 19, K_SHORT = 4, K_LONG = 20 };
-enum { I_LOADK = 3, I_GETUPVAL = 9, I_GETTABUP = 11, I_GETTABLE = 12, I_GETFIELD = 14, I_SELF = 20 };
+enum { I_LOADK = 3, I_GETUPVAL = 9, I_SETUPVAL = 10, I_GETTABUP = 11, I_GETTABLE = 12, I_GETFIELD = 14, I_SELF = 20 };
 #define OPCODE(i) ((i)&0x7f)
 #define ARG_A(i) ((i) >> 7 & 0xff)
 #define ARG_B(i) ((i) >> 16 & 0xff)
@@ -22,11 +22,13 @@ typedef struct Str {
 } Str;
 
 typedef struct Proto { /* one function of the chunk */
+  const struct Proto *outer; /* NULL: it is the chunk's function */
   const unsigned char *code;
   size_t ncode;
   Str *constants;
   size_t nconstants;
-  bool is_env[256]; /* upvalues called _ENV */
+  bool is_env[256];   /* upvalues called _ENV */
+  bool captured[256]; /* upvalues of the chunk's function, not locals of one between */
   Str upvalue[256]; /* names; of a stripped chunk none */
 } Proto;
 
@@ -36,8 +38,9 @@ typedef struct Chunk {
   int depth;
   lua_State *L;
   Arena *arena;
-  int globals, fields, whole, all; /* stack: sets of names, name -> true */
-  bool dynamic;                    /* the table of globals is used as a value: any constant may name a global */
+  int globals, fields, loose, whole, all; /* stack: sets of names, name -> true */
+  bool dynamic; /* the table of globals is used as a value: any constant may name a global */
+  bool assigns; /* to an upvalue */
 } Chunk;
 
 static const unsigned char *take(Chunk *c, size_t n) {
@@ -123,6 +126,11 @@ static uint32_t code_at(const Proto *f, size_t i) {
   return ins;
 }
 
+static void name_field(Chunk *c, const Proto *f, uint32_t k, bool loose) {
+  name_constant(c, f, c->fields, k);
+  if (loose) name_constant(c, f, c->loose, k);
+}
+
 /* The value in register reg is read by a constant name at once, so that it goes nowhere else: the place of the name, -1
    when not. A name too far down the constants for one instruction, or too long, is put in a register of its own. */
 static int64_t read_by_name(const Proto *f, size_t i, uint32_t reg) {
@@ -142,7 +150,7 @@ static void read_variable(Chunk *c, const Proto *f, Str name, size_t i, uint32_t
     note(c, c->whole, name);
     return;
   }
-  name_constant(c, f, c->fields, (uint32_t)field);
+  name_field(c, f, (uint32_t)field, true);
 }
 
 static Str constant(const Proto *f, uint32_t k) { return k < f->nconstants ? f->constants[k] : (Str){NULL, 0}; }
@@ -160,6 +168,8 @@ static void read_env(Chunk *c, const Proto *f, size_t i) {
 }
 
 static void read_code(Chunk *c, const Proto *f) {
+  for (size_t k = 0; f->nconstants > 256 && k < f->nconstants; k++) /* no instruction names those behind 255 */
+    name_field(c, f, (uint32_t)k, true);
   for (size_t i = 0; i < f->ncode; i++) {
     uint32_t ins = code_at(f, i);
     switch (OPCODE(ins)) {
@@ -169,15 +179,19 @@ static void read_code(Chunk *c, const Proto *f) {
         else
           read_variable(c, f, f->upvalue[ARG_B(ins)], i + 1, ARG_A(ins));
         break;
+      case I_SETUPVAL:
+        c->assigns = true;
+        break;
       case I_GETTABUP:
-        if (!f->is_env[ARG_B(ins)] || !f->upvalue[ARG_B(ins)].s) name_constant(c, f, c->fields, ARG_C(ins));
+        if (!f->is_env[ARG_B(ins)] || !f->upvalue[ARG_B(ins)].s)
+          name_field(c, f, ARG_C(ins), !f->captured[ARG_B(ins)]);
         if (!f->is_env[ARG_B(ins)]) break;
         name_constant(c, f, c->globals, ARG_C(ins));
         read_variable(c, f, constant(f, ARG_C(ins)), i + 1, ARG_A(ins));
         break;
       case I_GETFIELD:
       case I_SELF:
-        name_constant(c, f, c->fields, ARG_C(ins));
+        name_field(c, f, ARG_C(ins), true);
         break;
       default:
         break;
@@ -185,20 +199,29 @@ static void read_code(Chunk *c, const Proto *f) {
   }
 }
 
-static void read_function(Chunk *c) {
+static void read_upvalues(Chunk *c, Proto *f) {
+  size_t n = take_count(c, 3);
+  for (size_t i = 0; i < n && !c->bad; i++) {
+    const unsigned char *up = take(c, 3); /* in the outer function's stack?, place there, kind */
+    if (up && i < 256) f->captured[i] = !f->outer || (!up[0] && f->outer->captured[up[1]]);
+  }
+}
+
+static void read_function(Chunk *c, const Proto *outer) {
   Proto *f = arena_new(c->arena, Proto);
   if (!f || ++c->depth > MAX_PROTO_DEPTH) {
     c->bad = true;
     return;
   }
+  f->outer = outer;
   take_size(c), take_size(c), take(c, 3); /* lines; parameters, vararg, stack size */
   f->ncode = take_count(c, 4);
   f->code = take(c, 4 * f->ncode);
   read_constants(c, f);
-  take(c, 3 * take_count(c, 3)); /* upvalues */
+  read_upvalues(c, f);
   for (size_t n = take_count(c, 1); n > 0 && !c->bad; n--) {
     take_string(c); /* its source is the parent's */
-    read_function(c);
+    read_function(c, f);
   }
   read_debug(c, f);
   if (!c->bad) read_code(c, f);
@@ -221,20 +244,25 @@ static bool has(lua_State *L, int set, const char *name) {
   return found;
 }
 
-/* The members of a set as a sorted list (so that bytes made from it are the same in every process), pushed. */
-static int push_list(lua_State *L, int set) {
-  int n = 0;
-  lua_newtable(L);
+/* Appends the members of a set that are not in `without` (0: of all) to the list on top, whose length is `before`; they
+   are sorted, so that bytes made from them are the same in every process. Returns the new length. */
+static int add_sorted(lua_State *L, int set, int without, int before) {
+  int n = before;
   lua_pushnil(L);
   while (lua_next(L, set)) {
     lua_pop(L, 1);
     lua_pushvalue(L, -1);
-    lua_rawseti(L, -3, ++n);
+    bool skip = without && (lua_pushvalue(L, -1), lua_rawget(L, without)) != LUA_TNIL;
+    if (without) lua_pop(L, 1);
+    if (skip)
+      lua_pop(L, 1);
+    else
+      lua_rawseti(L, -3, ++n);
   }
-  for (int i = 2; i <= n; i++) { /* insertion: lists are short */
+  for (int i = before + 2; i <= n; i++) { /* insertion: lists are short */
     lua_rawgeti(L, -1, i);
     int k = i;
-    for (; k > 1; k--) {
+    for (; k > before + 1; k--) {
       lua_rawgeti(L, -2, k - 1);
       if (!lua_compare(L, -2, -1, LUA_OPLT)) {
         lua_pop(L, 1);
@@ -247,35 +275,58 @@ static int push_list(lua_State *L, int set) {
   return n;
 }
 
-static LDump *copy_bytes(lua_State *L, const Text *text, size_t after, const char *source) {
-  size_t at = HEADER_BYTES + 1, tail = text->len - after, name = strlen(source) + 1;
-  LDump *d = lua_newuserdatauv(L, sizeof *d + at + tail + name, 3);
-  char *to = (char *)(d + 1);
-  memcpy(to, text->data, at);
-  memcpy(to + at, text->data + after, tail);
-  memcpy(to + at + tail, source, name);
-  *d = (LDump){.source = to + at + tail, .bytes = to, .n = at + tail};
+static int push_list(lua_State *L, int set) {
+  lua_newtable(L);
+  return add_sorted(L, set, 0, 0);
+}
+
+static char *put(char *to, const void *s, size_t n) {
+  memcpy(to, s, n);
+  return to + n;
+}
+
+static char *put_head(char *to, char tag, size_t n) {
+  *to = tag;
+  text_le64(to + 1, n);
+  return to + 9;
+}
+
+/* The piece of a key, then source and dir. The chunk is text without what lies between its head and `after`. */
+static LDump *push_pieces(lua_State *L, const Text *text, size_t after, const char *source, const char *dir) {
+  char name[LANG_PATH];
+  const char *file = lang_relative(dir, source, name, sizeof name);
+  size_t nfile = strlen(file), nsource = strlen(source) + 1, ndir = strlen(dir) + 1, head = HEADER_BYTES + 1;
+  size_t tail = text->len - after, npiece = 9 + nfile + 9 + head + tail;
+  LDump *d = lua_newuserdatauv(L, sizeof *d + npiece + nsource + ndir, 3);
+  char *piece = (char *)(d + 1), *at = put(put_head(piece, 'F', nfile), file, nfile);
+  char *bytes = at = put_head(at, 'c', head + tail);
+  at = put(put(at, text->data, head), text->data + after, tail);
+  *d = (LDump){.source = at, .dir = at + nsource, .bytes = bytes, .n = head + tail, .piece = piece, .npiece = npiece};
+  put(put(at, source, nsource), dir, ndir);
   return d;
 }
 
 /* Stack: text and arena are owned below. NULL when the chunk is not as expected. */
-static LDump *make_dump(Chunk *c, const Text *text, const char *source) {
+static LDump *make_dump(Chunk *c, const Text *text, const char *source, const char *dir) {
   lua_State *L = c->L;
   c->p = (const unsigned char *)text_str(text);
   c->end = c->p + text->len;
   take(c, HEADER_BYTES + 1); /* and the number of upvalues */
   take_string(c);
   size_t after = (size_t)(c->p - (const unsigned char *)text_str(text));
-  read_function(c);
+  read_function(c, NULL);
   if (c->bad || c->p != c->end) return NULL;
   int set = c->dynamic || has(L, c->whole, LUA_GNAME) ? c->all : c->globals;
-  LDump *d = copy_bytes(L, text, after, source);
+  LDump *d = push_pieces(L, text, after, source, dir);
   d->dynamic = c->dynamic;
+  d->assigns = c->assigns;
   d->requires = has(L, c->all, "require");
   if (d->requires) set = c->all; /* the module's name is a constant */
   d->nglobals = push_list(L, set);
   lua_setiuservalue(L, -2, 1);
-  d->nfields = push_list(L, c->dynamic ? c->all : c->fields);
+  int loose = c->dynamic ? c->all : c->loose;
+  d->nloose = push_list(L, loose);
+  d->nfields = add_sorted(L, c->fields, loose, d->nloose);
   lua_pushliteral(L, "__index");
   lua_rawseti(L, -2, d->nfields + 1);
   lua_setiuservalue(L, -2, 2);
@@ -284,7 +335,7 @@ static LDump *make_dump(Chunk *c, const Text *text, const char *source) {
   return d;
 }
 
-LDump *dump_push(lua_State *L, LangCtx *c, int function) {
+LDump *dump_push(lua_State *L, LangCtx *c, int function, const char *dir) {
   lua_Debug ar;
   function = lua_absindex(L, function);
   int top = lua_gettop(L);
@@ -292,8 +343,9 @@ LDump *dump_push(lua_State *L, LangCtx *c, int function) {
   lua_getinfo(L, ">S", &ar);
   Text *text = lang_scratch_text(L, c);
   Chunk chunk = {.L = L, .arena = lang_scratch_arena(L, c)};
-  for (int i = 0; i < 4; i++) lua_newtable(L);
+  for (int i = 0; i < 5; i++) lua_newtable(L);
   chunk.all = lua_gettop(L);
+  chunk.loose = chunk.all - 4;
   chunk.fields = chunk.all - 1;
   chunk.globals = chunk.all - 2;
   chunk.whole = chunk.all - 3;
@@ -301,7 +353,7 @@ LDump *dump_push(lua_State *L, LangCtx *c, int function) {
   lua_dump(L, add_piece, text, 0);
   lua_pop(L, 1);
   if (text->oom) lang_no_memory(L);
-  LDump *d = make_dump(&chunk, text, ar.source);
+  LDump *d = make_dump(&chunk, text, ar.source, dir);
   if (chunk.arena->oom) lang_no_memory(L);
   if (!d) NK_BUG(&c->diag, "binary chunk of another format"), lang_raise(L, &c->diag);
   lua_replace(L, top + 1);

@@ -36,14 +36,14 @@ void kernel_from_library(lua_State *L, const char *module) {
 /* ---- launch views ------------------------------------------------------------------------------------------------ */
 
 static LKernel *push_view(lua_State *L, const LKernel *k) {
-  LKernel *view = lua_newuserdatauv(L, sizeof *view, 3);
+  LKernel *view = lua_newuserdatauv(L, sizeof *view, KERNEL_BASE);
   *view = *k;
-  lua_getiuservalue(L, 1, 1);
-  lua_setiuservalue(L, -2, 1);
-  lua_getiuservalue(L, 1, 2);
-  lua_setiuservalue(L, -2, 2);
+  for (int i = KERNEL_CORE; i < KERNEL_BASE; i++) {
+    lua_getiuservalue(L, 1, i);
+    lua_setiuservalue(L, -2, i);
+  }
   lua_pushvalue(L, 1);
-  lua_setiuservalue(L, -2, 3); /* options may be the other kernel's */
+  lua_setiuservalue(L, -2, KERNEL_BASE);
   luaL_setmetatable(L, LANG_KERNEL);
   return view;
 }
@@ -60,7 +60,7 @@ static int l_with_opts(lua_State *L) {
   lua_settop(L, 2);
   LKernel *view = push_view(L, k);
   view->opts = kernel_check_opts(L, "kernel:with_opts", 2, k, &view->nopts);
-  lua_setiuservalue(L, 3, 2);
+  lua_setiuservalue(L, 3, KERNEL_OPTS);
   return 1;
 }
 

@@ -14,7 +14,7 @@ typedef enum KernelMode {
 } KernelMode;
 
 /* What all launch views of one kernel share. A userdata; its user values: */
-enum { CORE_FUNCTION = 1, CORE_CLASS, CORE_FIELDS, CORE_LENDER, CORE_RESULTS, CORE_VALUES = CORE_RESULTS };
+enum { CORE_CLASS = 1, CORE_FIELDS, CORE_LENDER, CORE_RESULTS, CORE_VALUES = CORE_RESULTS };
 typedef struct KernelCore {
   Arena arena; /* the texts below */
   FwCache *cache;
@@ -33,8 +33,9 @@ typedef struct KernelCore {
   const char *target; /* platform_target=, or NULL */
 } KernelCore;
 
-/* LANG_KERNEL: k, or a launch view of it: k[4], k:with_opts{...}. User value 1 is the core, 2 keeps the options'
- * strings. */
+/* LANG_KERNEL: k, or a launch view of it: k[4], k:with_opts{...}. Its user values; KERNEL_OPTS keeps the options'
+ * strings, KERNEL_BASE is what a view is of, whose options it may have. */
+enum { KERNEL_CORE = 1, KERNEL_OPTS, KERNEL_FUNCTION, KERNEL_BASE };
 typedef struct LKernel {
   const char *tag; /* LANG_KERNEL */
   KernelCore *core;
@@ -52,7 +53,7 @@ LKernel *kernel_self(lua_State *L, const char *func, int most);
 void lang_warn_once(const LangCtx *c, const char *text); /* once per process */
 /* The kernel, or the kernels of the table, on top of the stack come from this module of the kernel library. */
 void kernel_from_library(lua_State *L, const char *module);
-void kernel_push_function(lua_State *L, int kernel);
+static inline void kernel_push_function(lua_State *L, int kernel) { lua_getiuservalue(L, kernel, KERNEL_FUNCTION); }
 
 /* The steps of the pipeline that a class may override. */
 typedef enum Step {
@@ -195,16 +196,21 @@ void capture_name_module(lua_State *L, const char *name, int module);
 
 /* dump.c: the canonical bytes of a function: its binary chunk without the source's name. User value 1: sorted list of
    the globals that the code names, 2: of the fields, then "__index", 3: of the globals and upvalues that it uses for
-   more than a field. */
+   more than a field. Loose fields come first: those that are read of something else than an upvalue. */
 typedef struct LDump {
   const char *source; /* as Lua has it */
+  const char *dir;
   const char *bytes;
   size_t n;
-  int nglobals, nfields, nwhole;
+  const char *piece; /* of a key whose kernel is from dir: the file's name and the bytes */
+  size_t npiece;
+  int nglobals, nfields, nloose, nwhole;
   bool dynamic;  /* the table of globals is used as a value */
+  bool assigns;  /* to an upvalue */
   bool requires; /* "require" occurs: then user value 1 lists every string in the code */
 } LDump;
-LDump *dump_push(lua_State *L, LangCtx *c, int function); /* pushes the userdata */
+/* Pushes the userdata. dir: folder of the kernel's script. */
+LDump *dump_push(lua_State *L, LangCtx *c, int function, const char *dir);
 
 /* tuple.c: pushes the function nki.tuple */
 void tuple_open(lua_State *L, LangCtx *c);
@@ -224,7 +230,7 @@ int measure_percentile(lua_State *L);
 
 void artifact_open(lua_State *L, LangCtx *c);
 void artifact_push_type(lua_State *L, const char *name, const IrBuf *b); /* {name =, dtype =, shape =} */
-/* lang_push_artifact of one whose reference is ours, which goes to the userdata. */
+/* lang_push_artifact of one whose reference is ours, which goes to the userdata; there is room on the stack. */
 void artifact_push_made(lua_State *L, LangCtx *c, const Artifact *a);
 void array_open(lua_State *L);
 int array_decl(lua_State *L);      /* nki.decl */

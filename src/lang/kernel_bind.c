@@ -69,7 +69,7 @@ void kernel_bind(lua_State *L, LangCtx *c, const LKernel *k, int kernel) {
   while (kind == NOT_KEYWORDS && npos > n && lua_isnil(L, kernel + npos)) npos--;
   if (npos > n) LANG_FAIL(L, kernel_surplus, core->func_name, n, list_params(L, c, core), npos);
   if (kind == NOT_KEYWORDS) {
-    lua_settop(L, kernel + n);
+    if (npos < n || lua_gettop(L) > kernel + n) lua_settop(L, kernel + n);
     return;
   }
   int table = first + npos;

@@ -38,6 +38,7 @@ void kernel_cache_say(KernelCall *call, const Artifact *a, int64_t disk_hits) {
   const LangCtx *c = call->c;
   const KernelCore *core = call->k->core;
   if (!core->enable_cache) fw_cache_note(core->cache, "traced: enable_cache is false, nothing is kept");
+  if (!c->store && !c->explain_cache) return;
   FwCacheInfo info = fw_cache_info(core->cache);
   const char *warnings = info.disk_hits > disk_hits ? a->module->warnings : NULL; /* the trace would have said them */
   if (warnings && !call->node) c->warn(c->io_ud, warnings, strlen(warnings));

@@ -4,12 +4,6 @@
 
 #include "kernel.h"
 
-void kernel_push_function(lua_State *L, int kernel) {
-  lua_getiuservalue(L, kernel, 1);
-  lua_getiuservalue(L, -1, CORE_FUNCTION);
-  lua_replace(L, -2);
-}
-
 /* Kernels that run each other, or themselves, would end in Lua's "C stack overflow", which names nothing. */
 static void check_nesting(lua_State *L, const LangCtx *c, const LKernel *k) {
   enum { MOST = 48 };
@@ -97,7 +91,7 @@ const Artifact *kernel_artifact(KernelCall *call) {
   if (call->over) class_pipeline(call, &pipeline);
   call->k->core->recompiled = false;
   kernel_cache_open(call);
-  int64_t disk_hits = fw_cache_info(core->cache).disk_hits;
+  int64_t disk_hits = fw_cache_disk_hits(core->cache);
   const Artifact *a = fw_specialize(core->enable_cache ? core->cache : NULL, &pipeline, &call->r, c->alloc, &c->diag);
   if (call->raised) kernel_reraise(call);
   if (!a) lang_raise(call->L, &c->diag);

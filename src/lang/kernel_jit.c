@@ -207,15 +207,15 @@ static void read_target(lua_State *L, LangCtx *c, KernelCore *core, const char *
 }
 
 static void make_kernel(lua_State *L, LangCtx *c, const char *who) {
-  LKernel *k = lua_newuserdatauv(L, sizeof *k, 2);
+  LKernel *k = lua_newuserdatauv(L, sizeof *k, KERNEL_FUNCTION);
   memset(k, 0, sizeof *k);
   int self = lua_gettop(L);
   KernelCore *core = push_core(L, c);
   if (!core->cache) lang_no_memory(L);
   read_params(L, core, who);
+  lua_setiuservalue(L, self, KERNEL_CORE);
   lua_pushvalue(L, P_fn);
-  lua_setiuservalue(L, -2, 1);
-  lua_setiuservalue(L, self, 1);
+  lua_setiuservalue(L, self, KERNEL_FUNCTION);
   if (!lua_isnil(L, P_func_name)) set_name(L, core, who);
   if (!lua_isnil(L, P_mode)) core->mode = modes[find_mode(L, who)];
   if (!lua_isnil(L, P_grid)) kernel_check_grid(L, core->func_name, P_grid, k);
@@ -223,7 +223,7 @@ static void make_kernel(lua_State *L, LangCtx *c, const char *who) {
   read_target(L, c, core, who);
   if (!lua_isnil(L, P_opts)) {
     k->opts = kernel_check_opts(L, who, P_opts, NULL, &k->nopts);
-    lua_setiuservalue(L, self, 2);
+    lua_setiuservalue(L, self, KERNEL_OPTS);
   }
   k->core = core;
   k->tag = LANG_KERNEL;
