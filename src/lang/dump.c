@@ -21,7 +21,7 @@ typedef struct Str {
   size_t len;
 } Str;
 
-typedef struct Proto { /* one function of the chunk */
+typedef struct Proto {       /* one function of the chunk */
   const struct Proto *outer; /* NULL: it is the chunk's function */
   const unsigned char *code;
   size_t ncode;
@@ -29,7 +29,7 @@ typedef struct Proto { /* one function of the chunk */
   size_t nconstants;
   bool is_env[256];   /* upvalues called _ENV */
   bool captured[256]; /* upvalues of the chunk's function, not locals of one between */
-  Str upvalue[256]; /* names; of a stripped chunk none */
+  Str upvalue[256];   /* names; of a stripped chunk none */
 } Proto;
 
 typedef struct Chunk {
@@ -39,8 +39,8 @@ typedef struct Chunk {
   lua_State *L;
   Arena *arena;
   int globals, fields, loose, whole, all; /* stack: sets of names, name -> true */
-  bool dynamic; /* the table of globals is used as a value: any constant may name a global */
-  bool assigns; /* to an upvalue */
+  bool dynamic;                           /* the table of globals is used as a value: any constant may name a global */
+  bool assigns;                           /* to an upvalue */
 } Chunk;
 
 static const unsigned char *take(Chunk *c, size_t n) {
@@ -183,8 +183,7 @@ static void read_code(Chunk *c, const Proto *f) {
         c->assigns = true;
         break;
       case I_GETTABUP:
-        if (!f->is_env[ARG_B(ins)] || !f->upvalue[ARG_B(ins)].s)
-          name_field(c, f, ARG_C(ins), !f->captured[ARG_B(ins)]);
+        if (!f->is_env[ARG_B(ins)] || !f->upvalue[ARG_B(ins)].s) name_field(c, f, ARG_C(ins), !f->captured[ARG_B(ins)]);
         if (!f->is_env[ARG_B(ins)]) break;
         name_constant(c, f, c->globals, ARG_C(ins));
         read_variable(c, f, constant(f, ARG_C(ins)), i + 1, ARG_A(ins));
