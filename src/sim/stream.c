@@ -159,18 +159,31 @@ void stream_skip(Stream *st, int64_t n) {
   }
 }
 
+/* Rows often lie a page or more apart, where no processor looks ahead by itself. */
+static void look_ahead(const char *dst, const char *src, int64_t bytes) {
+  enum { LINE = 64, LEAST = 256, MOST = 4096 };
+  if (bytes < LEAST) return;
+  for (int64_t i = 0; i < bytes && i < MOST; i += LINE) {
+    __builtin_prefetch(src + i, 0);
+    __builtin_prefetch(dst + i, 1);
+  }
+}
+
 void copy_elems(const Acc *dst, const Acc *src) {
   int64_t n = acc_count(dst);
   if (n == 0) return;
   Stream d, s;
   stream_init(&d, dst);
   stream_init(&s, src);
+  int64_t dstride = d.d[d.nd - 1].stride, sstride = s.d[s.nd - 1].stride;
   while (n > 0) {
     int64_t k[2] = {least(stream_run(&d), stream_run(&s)), dst->bytes};
-    copy_run(here(&d), d.d[d.nd - 1].stride, here(&s), s.d[s.nd - 1].stride, k);
+    char *to = here(&d), *from = here(&s);
     pass(&d, k[0]);
     pass(&s, k[0]);
     n -= k[0];
+    if (n > 0 && dstride == 1 && sstride == 1) look_ahead(here(&d), here(&s), k[0] * k[1]);
+    copy_run(to, dstride, from, sstride, k);
   }
 }
 
