@@ -79,9 +79,13 @@ describe("a string method that is replaced", function()
       names[i] = ("t.n%d"):format(i)
     end
     for _, call in ipairs {"s:spec_factor()", "s.spec_factor()"} do
-      local code = "local scaled = ... return function(input, s) local t = {} local n = {" .. table.concat(names, ", ") ..
-                     "} return scaled(input, " .. call .. ") end"
-      check(nki.jit(assert(load(code))(scaled)), "a")
+      local code = [[local scaled = ...
+        return function(input, s)
+          local t, n = {}
+          n = {%s}
+          return scaled(input, %s)
+        end]]
+      check(nki.jit(assert(load(code:format(table.concat(names, ", "), call)))(scaled)), "a")
     end
   end)
 
