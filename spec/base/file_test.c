@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "npy.h"
 #include "support.h"
 
 typedef struct Folder {
@@ -392,7 +393,7 @@ static void a_view_reads_what_is_asked_for(void **state) {
   Diag d;
   diag_init(&d, alloc_std);
   text_init(&v.bytes, alloc_std);
-  assert_true(file_view("big", &v, &d));
+  assert_true(file_view("big", &npy_kind, &v, &d));
   assert_int_equal(v.in.n, N);
   assert_true(file_need(&v.in, N - 5, 5, &d) && file_need(&v.in, 1000, 2000000, &d));
   assert_memory_equal(v.in.data + N - 5, big + N - 5, 5);

@@ -79,6 +79,82 @@ describe("a file argument", function()
     assert.matches("output_0 float32%[2,2%] min 3.0", r.out)
   end)
 
+  -- What `make` writes goes through a pipe to the program, which must not wait for its end nor keep all of it.
+  local function piped(make, ...)
+    local limit = build.sanitized and "" or "ulimit -v 4000000; "
+    local words = {}
+    for _, word in ipairs {...} do
+      words[#words + 1] = build.quote(word)
+    end
+    return build.shell(("(%s) | (%stimeout 60 %s %s)"):format(make, limit, build.program, table.concat(words, " ")))
+  end
+
+  local function has(text, said)
+    assert.is_truthy(said:find(text, 1, true), said)
+  end
+
+  local function stdin_as(name)
+    build.shell("ln -sf /dev/stdin " .. at(name))
+    return at(name)
+  end
+
+  it("may be a pipe for every kind of tensors, with a long header, too", function()
+    for _, kind in ipairs {"npy", "npz", "safetensors"} do
+      cli.ok {"run", at("add.lua"), "a=f32[128,300]:ones", "-o", at("in." .. kind)}
+      local r = piped("cat " .. at("in." .. kind), "run", at("add.lua"), "a=" .. stdin_as("link." .. kind))
+      assert.matches("output_0 float32%[128,300%] min 3.0", r.out, r.err)
+    end
+    local head = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }" .. (" "):rep(100000) .. "\n"
+    build.spit(at("long.npy"), string.pack("<c6BBs4c16", "\x93NUMPY", 2, 0, head, ("\0\0\x80\x3f"):rep(4)))
+    local r = piped("cat " .. at("long.npy"), "run", at("add.lua"), "a=" .. stdin_as("link.npy"))
+    assert.matches("output_0 float32%[2,2%] min 2.0", r.out, r.err)
+  end)
+
+  it("that has no end is refused", function()
+    local function refused(make, kind, why)
+      local r = piped(make, "run", at("add.lua"), "a=" .. stdin_as("link." .. kind))
+      assert.equal(why:find("pipe", 1, true) and 2 or 1, r.code, r.err)
+      has(why, r.err)
+      has("link." .. kind, r.err)
+    end
+    cli.ok {"run", at("add.lua"), "a=f32[2,2]", "-o", at("in.npy")}
+    cli.ok {"run", at("add.lua"), "a=f32[2,2]", "-o", at("in.safetensors")}
+    local most = "it has more than 1073741824 bytes, the most that a pipe may give"
+    refused("cat /dev/zero", "npy", "not a .npy file (offset 0)")
+    refused("cat /dev/zero", "npz", "not a zip archive (offset 0)")
+    refused("cat /dev/zero", "safetensors", "the header does not begin with '{'")
+    refused("cat " .. at("in.npy") .. " /dev/zero", "npy", "bytes after the data (offset 144)")
+    refused("cat " .. at("in.safetensors") .. " /dev/zero", "safetensors", "the data is longer than the tensors say")
+    local head = "{'descr': '<f4', 'fortran_order': False, 'shape': (9999999999,), }\n"
+    build.spit(at("huge.npy"), string.pack("<c6BBs2", "\x93NUMPY", 1, 0, head))
+    refused("cat " .. at("huge.npy") .. " /dev/zero", "npy", most)
+    head = [[{"x":{"dtype":"F32","shape":[9999999999],"data_offsets":[0,39999999996]}}]]
+    build.spit(at("huge.safetensors"), string.pack("<s8", head))
+    refused("cat " .. at("huge.safetensors") .. " /dev/zero", "safetensors", most)
+  end)
+
+  it("that has no end is no config and no script", function()
+    local r = piped("head -c 400 " .. at("add.b64") .. "; yes AAAA | tr -d '\\n' | head -c 100000; cat /dev/zero", "exec",
+      "-")
+    assert.equal(2, r.code, r.err)
+    has("standard input': it has more than 1073741824 bytes, the most that a pipe may give", r.err)
+    local link = stdin_as("link.lua")
+    for _, words in ipairs {{"-"}, {"run", link}} do
+      r = piped("yes -- '-- nothing'", table.unpack(words))
+      assert.is_true(r.code == 1 or r.code == 2, r.err)
+      assert.matches("it has more than %d+ bytes, the most that ", r.err)
+    end
+  end)
+
+  it("that is a script from a pipe has the lines it would have", function()
+    local link = stdin_as("link.lua")
+    local text = [[printf '\357\273\277#!/bin/nkilua\nlocal x = 1\nerror("here")']]
+    has("link.lua:3: here", piped(text, link).err)
+    has("stdin:3: here", piped(text, "-").err)
+    has("link.lua:2: syntax error", piped([[printf '#!x\n x y']], link).err)
+    assert.equal(0, piped("printf '#!only'", link).code)
+  end)
+
   it("that is slow to come can be given up with Ctrl-C", function()
     local line = [[sleep 5 | sh -c 'echo $$ > %s; exec %s exec -' & sleep 0.5; kill -INT $(cat %s); wait $!; echo $?]]
     local pid = at("pid")

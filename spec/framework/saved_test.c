@@ -2,6 +2,11 @@
    are refused. */
 #include "saved.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "file.h"
+
 #include "random.h"
 
 static const IrIns *ins_at(const Artifact *a, uint32_t f, uint32_t i) { return a->module->func[f]->ins[i]; }
@@ -216,6 +221,66 @@ static void another_build_or_format(void **state) {
   artifact_release(a);
 }
 
+static void put(const char *path, size_t at, const char *bytes, size_t n) {
+  int fd = open(path, O_WRONLY);
+  assert_int_equal(pwrite(fd, bytes, n, (off_t)at), n);
+  close(fd);
+}
+
+/* What is wrong with a large file is said although all behind the first `there` bytes is gone before it is asked for.
+ */
+static void of_large(const char *path, size_t there, const char *want) {
+  FileView v;
+  Saved s;
+  Diag d;
+  diag_init(&d, alloc_std);
+  text_init(&v.bytes, alloc_std);
+  assert_true(file_view(path, &(FileKind){"it may have", SIZE_MAX, NULL}, &v, &d));
+  assert_int_equal(truncate(path, (off_t)there), 0);
+  const char *why = saved_read_file(&v.in, &s, &d);
+  assert_int_equal(truncate(path, (off_t)v.in.n), 0);
+  if (want) assert_string_equal(why, want);
+  if (!want) assert_null(why);
+  file_view_close(&v);
+  diag_free(&d);
+}
+
+static void a_large_file_is_read_as_far_as_it_is_ours(void **state) {
+  (void)state;
+  enum { LARGE = 2 << 20, HEAD = 8 + 8 + 8 };
+  char path[] = "/tmp/nk-saved-XXXXXX", *ir = calloc(1, LARGE);
+  Text t;
+  Diag d;
+  diag_init(&d, alloc_std);
+  text_init(&t, alloc_std);
+  const Saved s = {
+      .key = {"key", 3}, .warnings = {"", 0}, .trail = {"", 0}, .nodes = {"", 0}, .head = {"", 0}, .ir = {ir, LARGE}};
+  assert_true(saved_write(&t, &s));
+  close(mkstemp(path));
+  assert_true(file_write(path, t.data, t.len, &d));
+  of_large(path, t.len, NULL);
+  of_large(path, t.len / 2, "cannot be read"); /* nothing of it is wrong */
+  assert_true(file_write(path, t.data, t.len, &d));
+  put(path, t.len - 40, "x", 1);
+  of_large(path, t.len, "is damaged");
+  put(path, t.len, "x", 1);
+  of_large(path, t.len / 2, "is damaged"); /* longer than its parts */
+  put(path, HEAD, "?", 1);
+  of_large(path, HEAD + strlen(fw_build_id), "is of another nkilua version");
+  put(path, HEAD - 8, "\377", 1);
+  of_large(path, HEAD, "is of another nkilua version");
+  put(path, HEAD - 1, "\177", 1);
+  of_large(path, HEAD, "is damaged");
+  put(path, 8, "?", 1);
+  of_large(path, 16, "has another format");
+  put(path, 0, "?", 1);
+  of_large(path, 16, "is not one of nkilua's");
+  unlink(path);
+  text_free(&t);
+  free(ir);
+  diag_free(&d);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(there_and_back),
@@ -223,6 +288,7 @@ int main(void) {
       cmocka_unit_test(every_length),
       cmocka_unit_test(splices),
       cmocka_unit_test(contents_that_do_not_fit),
+      cmocka_unit_test(a_large_file_is_read_as_far_as_it_is_ours),
       cmocka_unit_test(another_build_or_format),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

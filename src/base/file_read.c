@@ -80,16 +80,36 @@ bool file_is_small(const char *path, const FileKind *kind, Diag *d) {
   return !large || too_large(path, kind, d);
 }
 
-static bool read_all(const Input *in, const FileKind *kind, Text *out, Diag *d) {
-  size_t before = out->len, end = kind->most < SIZE_MAX - before ? before + kind->most + 1 : SIZE_MAX;
-  if (in->size > kind->most) return too_large(in->name, kind, d);
-  if (kind->head) {
-    if (!read_until(in, before + PIECE, out, d)) return false;
+/* A file that grows while it is read is a stream, too. */
+static FileKind limited(const Input *in, const FileKind *kind) {
+  size_t most = in->size > FILE_STREAM_MOST ? in->size : FILE_STREAM_MOST;
+  return kind->most <= most ? *kind : (FileKind){"a pipe may give", most, kind->head};
+}
+
+/* Reads as far as the kind's head asks. *done: there is no more to read. */
+static bool read_head(const Input *in, const FileKind *kind, Text *out, bool *done, Diag *d) {
+  size_t before = out->len, asked = PIECE, end = 1;
+  while (!*done && end > 0) {
+    if (asked > kind->most && asked > PIECE) return too_large(in->name, kind, d);
+    if (!read_until(in, before + asked, out, d)) return false;
     const FileIn first = {in->name, text_str(out) + before, out->len - before, NULL};
-    if (!kind->head(&first, first.n < PIECE, d)) return false;
+    bool whole = first.n < asked;
+    end = 0;
+    if (!kind->head(&first, whole, &end, d)) return false;
+    *done = whole || (end > 0 && end < first.n);
+    asked = end < SIZE_MAX ? end + 1 : end;
   }
-  if (!read_until(in, end, out, d)) return false;
-  return out->len - before <= kind->most || too_large(in->name, kind, d);
+  return true;
+}
+
+static bool read_all(const Input *in, const FileKind *asked, Text *out, Diag *d) {
+  const FileKind kind = limited(in, asked);
+  size_t before = out->len, end = kind.most < SIZE_MAX - before ? before + kind.most + 1 : SIZE_MAX;
+  bool done = false;
+  if (in->size > kind.most) return too_large(in->name, &kind, d);
+  if (kind.head && !read_head(in, &kind, out, &done, d)) return false;
+  if (!done && !read_until(in, end, out, d)) return false;
+  return out->len - before <= kind.most || too_large(in->name, &kind, d);
 }
 
 static const FileKind any_kind = {"a file may have", SIZE_MAX, NULL};
@@ -111,14 +131,14 @@ bool file_read(const char *path, Text *out, Diag *d) { return file_read_as(path,
 
 /* ---- views ----------------------------------------------------------------------------------------------------- */
 
-bool file_view(const char *path, FileView *v, Diag *d) {
+bool file_view(const char *path, const FileKind *kind, FileView *v, Diag *d) {
   Input in;
   v->source.fd = -1;
   if (!open_input(path, &in, d)) return false;
   bool whole = in.size <= SMALL || is_standard(path), ok = true;
   v->in = (FileIn){.what = path};
   if (whole) {
-    ok = read_all(&in, &any_kind, &v->bytes, d);
+    ok = read_all(&in, in.size ? &any_kind : kind, &v->bytes, d); /* the parser sees all of a file at once */
     close_input(&in, path);
     v->in.n = v->bytes.len;
   } else {

@@ -159,10 +159,9 @@ static bool read_preamble(Reader *r, const FileIn *in) {
   if (n < 8 + width) return fault(r, "cut off in the header", n);
   for (size_t i = width; i-- > 0;) len = len << 8 | (unsigned char)r->s[8 + i];
   r->at = 8 + width;
-  if (len > n - r->at) return fault(r, "cut off in the header", n);
   if (len > HEAD_MOST) return fault(r, "header is longer than 1 MiB", 8);
   r->end = r->at + len;
-  return file_need(in, r->at, len, r->d);
+  return true;
 }
 
 /* Product of the dims and the itemsize. Zero dims do not excuse an overflow of the others: strides need them too. */
@@ -177,12 +176,38 @@ static bool byte_count(const NpyArray *a, int64_t *out) {
   return true;
 }
 
+/* The header of what has it whole. */
+static bool read_header(Reader *r, const FileIn *in, NpyArray *out) {
+  if (r->end > in->n) return fault(r, "cut off in the header", in->n);
+  if (!file_need(in, r->at, r->end - r->at, r->d) || !read_dict(r, out)) return false;
+  return byte_count(out, &out->nbytes) || fault(r, "shape is too large", r->end);
+}
+
+static bool npy_head(const FileIn *first, bool whole, size_t *end, Diag *d) {
+  Reader r = {.s = first->data, .what = first->what, .d = d};
+  NpyArray array = {.name = NULL};
+  if (!read_preamble(&r, first)) return false;
+  *end = r.end;
+  if (r.end > first->n && !whole) return true;
+  if (!read_header(&r, first, &array)) return false;
+  *end = r.end + (size_t)array.nbytes;
+  return true;
+}
+const FileKind npy_kind = {"an .npy may have", SIZE_MAX, npy_head};
+
+static bool npz_head(const FileIn *first, bool whole, size_t *end, Diag *d) {
+  const char *p = first->data;
+  (void)end;
+  bool zip = whole || (p[0] == 'P' && p[1] == 'K' && ((p[2] == 3 && p[3] == 4) || (p[2] == 5 && p[3] == 6)));
+  return zip || DIAG(d, npy_format, first->what, "not a zip archive", (size_t)0);
+}
+const FileKind npz_kind = {"an .npz may have", SIZE_MAX, npz_head};
+
 bool npy_parse(const FileIn *in, NpyArray *out, Diag *d) {
   Reader r = {.s = in->data, .what = in->what, .d = d};
   *out = (NpyArray){.name = NULL};
-  if (!read_preamble(&r, in) || !read_dict(&r, out)) return false;
+  if (!read_preamble(&r, in) || !read_header(&r, in, out)) return false;
   size_t have = in->n - r.end;
-  if (!byte_count(out, &out->nbytes)) return fault(&r, "shape is too large", r.end);
   if ((uint64_t)out->nbytes > have) return fault(&r, "data is shorter than the shape says", in->n);
   if ((uint64_t)out->nbytes < have) return fault(&r, "bytes after the data", r.end + (size_t)out->nbytes);
   out->data = in->data + r.end;

@@ -27,6 +27,9 @@ typedef struct NpyArray {
    checked. */
 bool npy_parse(const FileIn *in, NpyArray *out, Diag *d);
 bool npz_parse(Arena *a, const FileIn *in, NpyArray **out, uint32_t *count, Diag *d);
+/* For file_view: a pipe is read no further than its header says; a zip archive in a pipe begins with its first
+   member. */
+extern const FileKind npy_kind, npz_kind;
 /* Writers append to `out`. C order. npz members are stored (not deflated), CRC-32 right, zip64 when needed, no time
  * stamps. */
 void npy_write(Text *out, const NpyArray *array);

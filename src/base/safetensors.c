@@ -84,37 +84,77 @@ static bool check_cover(SafeTensor *list, uint32_t count, const Cover *c) {
   return at == c->buffer + c->size || fail(c->d, c->what, "the data", "is longer than the tensors say");
 }
 
-bool safetensors_parse(Arena *a, const FileIn *in, SafeTensor **out, uint32_t *count, Diag *d) {
-  const char *bytes = in->data, *what = in->what;
-  size_t n = in->n;
-  *out = NULL;
-  *count = 0;
-  if (n < 8) return fail(d, what, "the file", "is shorter than its header length");
-  if (!file_need(in, 0, n < 9 ? n : 9, d)) return false;
+/* The header's length; it begins at offset 8. */
+static bool read_length(const FileIn *in, size_t *out, Diag *d) {
+  const char *what = in->what;
+  if (in->n < 8) return fail(d, what, "the file", "is shorter than its header length");
+  if (!file_need(in, 0, in->n < 9 ? in->n : 9, d)) return false;
   uint64_t header = 0;
-  for (int i = 7; i >= 0; i--) header = header << 8 | (unsigned char)bytes[i];
-  if (header > HEADER_MAX || header > n - 8)
-    return fail(d, what, "the header", "is longer than the file or than 100 MB (offset 0)");
-  if (header < 2 || bytes[8] != '{') return fail(d, what, "the header", "does not begin with '{' (offset 8)");
-  if (!file_need(in, 8, (size_t)header, d)) return false;
-  const Json *root = json_parse(a, bytes + 8, (size_t)header, what, d);
+  for (int i = 7; i >= 0; i--) header = header << 8 | (unsigned char)in->data[i];
+  if (header > HEADER_MAX) return fail(d, what, "the header", "is longer than the file or than 100 MB (offset 0)");
+  if (header < 2 || (in->n > 8 && in->data[8] != '{'))
+    return fail(d, what, "the header", "does not begin with '{' (offset 8)");
+  *out = (size_t)header;
+  return true;
+}
+
+static bool check_metadata(const Json *e, const Cover *c) {
+  if (e->kind != JSON_OBJECT) return fail(c->d, c->what, e->key, "must be an object of strings");
+  for (const Json *m = e->child; m; m = m->next)
+    if (m->kind != JSON_STRING) return fail(c->d, c->what, e->key, "must be an object of strings");
+  return true;
+}
+
+/* The tensors of a header of n bytes, in its order. */
+static bool read_header(Arena *a, const Cover *c, size_t n, SafeTensor **out, uint32_t *count) {
+  const Json *root = json_parse(a, c->buffer - n, n, c->what, c->d);
   if (!root) return false;
-  Cover cover = {bytes + 8 + header, (int64_t)(n - 8 - header), what, d};
   SafeTensor *list = arena_newn(a, SafeTensor, root->count + 1);
-  if (!list) return DIAG0(d, nomem);
+  if (!list) return DIAG0(c->d, nomem);
   for (const Json *e = root->child; e; e = e->next) {
-    if (strcmp(e->key, "__metadata__") == 0) {
-      if (e->kind != JSON_OBJECT) return fail(d, what, e->key, "must be an object of strings");
-      for (const Json *m = e->child; m; m = m->next)
-        if (m->kind != JSON_STRING) return fail(d, what, e->key, "must be an object of strings");
-      continue;
-    }
-    if (!read_entry(e, &cover, &list[*count])) return false;
-    ++*count;
+    bool tensor = strcmp(e->key, "__metadata__") != 0;
+    if (!(tensor ? read_entry(e, c, &list[*count]) : check_metadata(e, c))) return false;
+    *count += tensor;
   }
   *out = list;
-  return check_cover(list, *count, &cover);
+  return true;
 }
+
+bool safetensors_parse(Arena *a, const FileIn *in, SafeTensor **out, uint32_t *count, Diag *d) {
+  size_t n = 0;
+  *out = NULL;
+  *count = 0;
+  if (!read_length(in, &n, d)) return false;
+  if (n > in->n - 8) return fail(d, in->what, "the header", "is longer than the file or than 100 MB (offset 0)");
+  if (!file_need(in, 8, n, d)) return false;
+  const Cover cover = {in->data + 8 + n, (int64_t)(in->n - 8 - n), in->what, d};
+  return read_header(a, &cover, n, out, count) && check_cover(*out, *count, &cover);
+}
+
+/* Where the last tensor of a header that is there ends. */
+static bool find_end(const FileIn *first, size_t n, size_t *end, Diag *d) {
+  SafeTensor *list;
+  uint32_t count = 0;
+  Arena a;
+  arena_init(&a, d->message.alloc);
+  const Cover cover = {first->data + 8 + n, (int64_t)1 << 40, first->what, d};
+  bool ok = read_header(&a, &cover, n, &list, &count);
+  for (uint32_t i = 0; ok && i < count; i++) {
+    size_t at = (size_t)(list[i].data - first->data) + (size_t)list[i].nbytes;
+    if (at > *end) *end = at;
+  }
+  arena_free(&a);
+  return ok;
+}
+
+static bool safetensors_head(const FileIn *first, bool whole, size_t *end, Diag *d) {
+  size_t n = 0;
+  if (whole) return true; /* the parser says all there is to say */
+  if (!read_length(first, &n, d)) return false;
+  *end = 8 + n;
+  return *end > first->n || find_end(first, n, end, d);
+}
+const FileKind safetensors_kind = {"a .safetensors may have", SIZE_MAX, safetensors_head};
 
 static void write_entry(JsonWriter *w, const SafeTensor *t, int64_t at) {
   json_key(w, t->name);

@@ -16,6 +16,7 @@ typedef struct SafeTensor {
 
 /* In file order. Of a file with a source the header is read, the caller reads what it takes of the data. */
 bool safetensors_parse(Arena *a, const FileIn *in, SafeTensor **out, uint32_t *count, Diag *d);
+extern const FileKind safetensors_kind; /* for file_view, as npy_kind */
 /* Appends a file: header padded to 8 bytes, tensors in the order given. */
 void safetensors_write(Text *out, const SafeTensor *tensors, uint32_t count);
 #endif

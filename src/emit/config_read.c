@@ -355,7 +355,8 @@ const Artifact *config_join(Alloc alloc, const ConfigParts *parts, Diag *d) {
   return read_json(&r, alloc, parts->head, parts->nhead);
 }
 
-bool config_begins(const FileIn *first, bool whole, Diag *d) {
+bool config_begins(const FileIn *first, bool whole, size_t *end, Diag *d) {
+  (void)end;
   if (whole) return true; /* config_decode says all there is to say */
   Text text;
   text_init(&text, d->message.alloc);

@@ -88,7 +88,7 @@ void artifact_release(const Artifact *a);
 /* config.c: fills ir, config_json, backend_config from the other fields. */
 bool config_encode(Artifact *a, Diag *d);
 /* Could text that begins like this be a backend_config? For file_read_as. */
-bool config_begins(const FileIn *first, bool whole, Diag *d);
+bool config_begins(const FileIn *first, bool whole, size_t *end, Diag *d);
 /* Strict reading of base64 text (one trailing newline allowed): decodes, checks every key and type, parses and verifies
    the IR, checks that names, aliases, counts agree with it. */
 const Artifact *config_decode(Alloc alloc, const char *b64, size_t n, Diag *d);

@@ -3,11 +3,12 @@
    verified, but not printed again: the checksum and the build say that it is what this printer made. */
 #include <string.h>
 
+#include "file.h"
 #include "hash.h"
 #include "store.h"
 
 static const char magic[8] = {'N', 'K', 'I', 'L', 'U', 'A', 'C', '\n'};
-enum { FORMAT = 3, CHECKSUM = 32 };
+enum { FORMAT = 3, CHECKSUM = 32, PARTS = 7 };
 
 static void put_span(Text *out, Span s) {
   text_put_u64(out, s.n);
@@ -50,6 +51,36 @@ const char *saved_read(const char *data, size_t n, Saved *s) {
   if (memcmp(hex, sum.p, CHECKSUM) != 0) return "is damaged";
   if (!span_equal(build, (Span){fw_build_id, strlen(fw_build_id)})) return "is of another nkilua version";
   return NULL;
+}
+
+/* What a file's beginning and the lengths of its parts say, before the rest of it is read. */
+static const char *look(const FileIn *in, Diag *d) {
+  static const char unread[] = "cannot be read", damaged[] = "is damaged";
+  size_t at = sizeof magic + 8, nbuild = strlen(fw_build_id);
+  if (in->n < at) return damaged;
+  if (!file_need(in, 0, at, d)) return unread;
+  Bytes b = {in->data, at, false};
+  if (!span_equal(bytes_take(&b, sizeof magic), (Span){magic, sizeof magic})) return "is not one of nkilua's";
+  if (bytes_u64(&b) != FORMAT) return "has another format";
+  for (int i = 0; i < PARTS; i++) {
+    if (in->n - at < 8) return damaged;
+    if (!file_need(in, at, 8, d)) return unread;
+    b = (Bytes){in->data + at, 8, false};
+    uint64_t n = bytes_u64(&b);
+    at += 8;
+    if (n > in->n - at) return damaged;
+    if (i == 0 && n != nbuild) return "is of another nkilua version";
+    if (i == 0 && !file_need(in, at, nbuild, d)) return unread;
+    if (i == 0 && memcmp(in->data + at, fw_build_id, nbuild) != 0) return "is of another nkilua version";
+    at += (size_t)n;
+  }
+  if (in->n - at != CHECKSUM) return damaged;
+  return file_need(in, 0, in->n, d) ? NULL : unread;
+}
+
+const char *saved_read_file(const FileIn *in, Saved *s, Diag *d) {
+  const char *fault = in->source ? look(in, d) : NULL;
+  return fault ? fault : saved_read(in->data, in->n, s);
 }
 
 /* Nobody else knows the artifact and its module yet. */

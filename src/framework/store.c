@@ -15,13 +15,15 @@ static const char ending[] = ".nkc";
 struct FwStore {
   Alloc alloc;
   Text dir, path, bytes, why, warning;
+  FileView file;                             /* bytes of it are what Saved points into */
   bool explain, made, swept, broken, warned; /* broken: nothing can be written */
 };
 
 FwStore *fw_store_new(Alloc alloc, const char *dir, bool explain) {
   FwStore *s = alloc_new(&alloc, sizeof *s);
   if (!s) return NULL;
-  *s = (FwStore){.alloc = alloc, .explain = explain};
+  *s = (FwStore){.alloc = alloc, .explain = explain, .file = {.source = {-1, NULL}}};
+  text_init(&s->file.bytes, alloc);
   text_init(&s->dir, alloc);
   text_init(&s->path, alloc);
   text_init(&s->bytes, alloc);
@@ -35,6 +37,7 @@ FwStore *fw_store_new(Alloc alloc, const char *dir, bool explain) {
 
 void fw_store_free(FwStore *s) {
   if (!s) return;
+  file_view_close(&s->file);
   text_free(&s->dir);
   text_free(&s->path);
   text_free(&s->bytes);
@@ -69,15 +72,17 @@ static const char *say(FwStore *s, const char *what) {
   return text_str(&s->why);
 }
 
-/* The file at path in s->bytes, taken apart. Another thing than a file is not opened: a pipe would never answer. */
+/* The file at path in s->file, taken apart. Another thing than a file is not opened: a pipe would never answer. */
 static const char *read_path(FwStore *s, Saved *saved) {
+  static const FileKind kind = {"a cached kernel may have", FILE_STREAM_MOST, NULL};
   Diag d;
+  file_view_close(&s->file);
   if (path_kind(text_str(&s->path)) != PATH_FILE) return "is no file";
   diag_init(&d, s->alloc);
-  text_clear(&s->bytes);
-  bool ok = file_read(text_str(&s->path), &s->bytes, &d);
+  bool ok = file_view(text_str(&s->path), &kind, &s->file, &d);
+  const char *fault = ok ? saved_read_file(&s->file.in, saved, &d) : "cannot be read";
   diag_free(&d);
-  return ok ? saved_read(text_str(&s->bytes), s->bytes.len, saved) : "cannot be read";
+  return fault;
 }
 
 const Artifact *store_get(FwStore *s, Span key, const char *call_target, const char **why) {
@@ -87,6 +92,7 @@ const Artifact *store_get(FwStore *s, Span key, const char *call_target, const c
   const char *fault = read_path(s, &saved);
   if (!fault && !span_equal(saved.key, key)) fault = "is that of another key";
   const Artifact *a = fault ? NULL : saved_artifact(&saved, call_target, s->alloc, &fault);
+  file_view_close(&s->file);
   if (!a) *why = say(s, fault);
   return a;
 }

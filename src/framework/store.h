@@ -2,6 +2,7 @@
 #ifndef NK_STORE_H
 #define NK_STORE_H
 #include "bytes.h"
+#include "file.h"
 #include "fw.h"
 
 extern const char fw_build_id[]; /* version and a digest of all sources; generated */
@@ -15,6 +16,8 @@ typedef struct Saved {
 bool saved_write(Text *out, const Saved *s);
 /* NULL: s points into data; else why the bytes are not to be trusted. Any bytes whatever may be given. */
 const char *saved_read(const char *data, size_t n, Saved *s);
+/* The same of a view, which is read no further than it looks like one of ours. */
+const char *saved_read_file(const FileIn *in, Saved *s, Diag *d);
 /* The artifact whose key is the one of the request, exactly as it was; NULL: *why says why there is none. */
 const Artifact *saved_artifact(const Saved *s, const char *call_target, Alloc alloc, const char **why);
 bool saved_of(Text *out, const Artifact *a, const void *key, size_t n);

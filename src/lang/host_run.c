@@ -1,5 +1,6 @@
 /* host_run.c -- room lang: scripts, `require`, the table `arg`, and specs, for a Host. */
 #include "file.h"
+#include "folder.h"
 #include "hoststate.h"
 
 typedef struct Job {
@@ -7,13 +8,16 @@ typedef struct Job {
   const void *what;
   Diag *d;
   bool failed; /* d says it all: the Lua error is only the way out */
+  Text text;   /* of a script that can be read only once */
 } Job;
 
 static bool run_job(Host *h, lua_CFunction f, const void *what, Diag *d) {
   Diag own;
   diag_init(&own, h->mem.base);
-  Job job = {h, what, &own, false};
+  Job job = {h, what, &own, false, {.data = NULL}};
+  text_init(&job.text, h->mem.base);
   bool ok = host_protect(h, f, &job, d);
+  text_free(&job.text);
   if (!ok && job.failed) {
     diag_clear(d);
     diag_copy(d, &own);
@@ -110,6 +114,31 @@ static int set_arg(lua_State *L) {
 
 bool host_set_arg(Host *h, const HostScript *s, Diag *d) { return run_job(h, set_arg, s, d); }
 
+/* A pipe may have no end, which Lua's own reader would wait for. As that one does, without a byte order mark and with
+   an empty first line in place of one for the shell. */
+static int load_stream(lua_State *L, Job *job, const char *path, const FileKind *kind, HostChunk *chunk) {
+  const bool standard = strcmp(path, "-") == 0;
+  if (!file_read_as(path, kind, &job->text, job->d)) give_up(L, job);
+  const char *s = text_str(&job->text), *end = s + job->text.len;
+  if (end - s >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0) s += 3;
+  if (s < end && *s == '#') s = memchr(s, '\n', (size_t)(end - s));
+  if (!s) s = end;
+  lua_pushfstring(L, standard ? "=stdin" : "@%s", path);
+  *chunk = (HostChunk){s, (size_t)(end - s), standard ? "standard input" : path};
+  return luaL_loadbufferx(L, s, chunk->len, lua_tostring(L, -1), "t");
+}
+
+/* Pushes the script, or what is wrong with it. */
+static int load_script(lua_State *L, Job *job, HostChunk *chunk) {
+  static const FileKind kind = {"a script may have", 256 << 20, NULL};
+  const HostScript *s = job->what;
+  *chunk = (HostChunk){s->source, s->len, s->source ? s->chunkname : s->path};
+  if (s->source) return luaL_loadbufferx(L, s->source, s->len, s->chunkname, "t");
+  if (strcmp(s->path, "-") == 0 || path_kind(s->path) == PATH_OTHER) return load_stream(L, job, s->path, &kind, chunk);
+  if (!file_is_small(s->path, &kind, job->d)) give_up(L, job);
+  return luaL_loadfilex(L, s->path, "t");
+}
+
 static int run_script(lua_State *L) {
   Job *job = lua_touserdata(L, 1);
   const HostScript *s = job->what;
@@ -118,12 +147,10 @@ static int run_script(lua_State *L) {
     push_arg(L, s);
     lua_setglobal(L, "arg");
   }
-  static const FileKind kind = {"a script may have", 256 << 20, NULL};
-  const char *path = s->path && strcmp(s->path, "-") != 0 ? s->path : NULL;
-  if (!s->source && path && !file_is_small(path, &kind, job->d)) give_up(L, job);
-  int status = s->source ? luaL_loadbufferx(L, s->source, s->len, s->chunkname, "t") : luaL_loadfilex(L, path, "t");
-  const HostChunk chunk = {s->source, s->len, s->source ? s->chunkname : path ? path : "standard input"};
+  HostChunk chunk;
+  int status = load_script(L, job, &chunk);
   if (status != LUA_OK) load_failed(L, job, &chunk, status);
+  text_free(&job->text);
   int n = s->argv && s->script + 1 < s->argc ? s->argc - s->script - 1 : 0;
   luaL_checkstack(L, n + 8, "too many arguments to script");
   for (int i = 0; i < n; i++) lua_pushstring(L, s->argv[s->script + 1 + i]);

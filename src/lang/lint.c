@@ -80,8 +80,9 @@ static int lint_text(lua_State *L) {
   return 0;
 }
 
-static bool without_nul(const FileIn *text, bool whole, Diag *d) {
+static bool without_nul(const FileIn *text, bool whole, size_t *end, Diag *d) {
   (void)whole;
+  (void)end;
   const char *nul = memchr(text->data, '\0', text->n);
   return !nul || DIAG(d, file_not_text, text->what, (size_t)(nul - text->data));
 }
@@ -94,7 +95,7 @@ bool host_lint(Host *h, const HostLint *lint, Text *out, size_t *found, Diag *d)
   diag_init(&own, h->mem.base);
   static const FileKind kind = {"lint looks at", 8 << 20, without_nul};
   bool ok = file_read_as(lint->path, &kind, &text, d) &&
-            without_nul(&(FileIn){lint->path, text_str(&text), text.len, NULL}, true, d);
+            without_nul(&(FileIn){lint->path, text_str(&text), text.len, NULL}, true, NULL, d);
   LintJob job = {h, lint->path, lint->json, &text, out, found, &own};
   ok = ok && host_protect(h, lint_text, &job, d);
   if (ok && own.id != ERR_none) {

@@ -243,6 +243,9 @@ static bool take(Reading *r, Alloc alloc, Found *f, SimTensor *out) {
   return false;
 }
 
+static const FileKind *const kinds[] = {
+    [TF_npy] = &npy_kind, [TF_npz] = &npz_kind, [TF_safetensors] = &safetensors_kind};
+
 bool tensorfile_read(Alloc alloc, const TensorAsk *ask, SimTensor *out, Diag *d) {
   TensorFileKind kind = tensorfile_kind(ask->path);
   FileView file;
@@ -250,7 +253,7 @@ bool tensorfile_read(Alloc alloc, const TensorAsk *ask, SimTensor *out, Diag *d)
   *out = (SimTensor){.rank = 0};
   if (kind == TF_unknown) return DIAG(d, file_kind, ask->path);
   text_init(&file.bytes, alloc);
-  if (!file_view(ask->path, &file, d)) return false;
+  if (!file_view(ask->path, kinds[kind], &file, d)) return false;
   arena_init(&a, alloc);
   Reading r = {ask, &a, file.in, d};
   Found f = {.rank = 0};
@@ -324,7 +327,7 @@ bool tensorfile_read_all(Arena *a, Alloc alloc, const TensorAsk *ask, TensorList
   *out = (TensorList){NULL, 0};
   if (kind != TF_npz && kind != TF_safetensors) return DIAG(d, file_kind, ask->path);
   text_init(&file.bytes, alloc);
-  if (!file_view(ask->path, &file, d)) return false;
+  if (!file_view(ask->path, kinds[kind], &file, d)) return false;
   Reading r = {ask, a, file.in, d};
   bool ok = (kind == TF_npz ? read_npz : read_safetensors)(&r, alloc, &out->entries, &out->n) && all_found(&r, out);
   file_view_close(&file);
