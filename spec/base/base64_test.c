@@ -1,6 +1,8 @@
 /* base64_test.c -- spec/base: strict base64. */
 #include "base64.h"
 
+#include <stdio.h>
+
 #include "support.h"
 
 static void known_pairs_encode_and_decode(void **state) {
@@ -151,6 +153,29 @@ static void exactly_the_canonical_tails_are_accepted(void **state) {
   assert_int_equal(one, 16);
 }
 
+static void a_foreign_byte_is_found_wherever_it_is(void **state) {
+  (void)state;
+  enum { LONG = 400 };
+  char s[LONG], want[96];
+  Text t;
+  Diag d;
+  text_init(&t, alloc_std);
+  diag_init(&d, alloc_std);
+  for (size_t i = 0; i < LONG; i++) {
+    memset(s, 'A', sizeof s);
+    if (i + 5 < LONG) s[i + 5] = '!'; /* the first one counts */
+    s[i] = i % 3 ? '=' : (char)0x80;
+    if (i + 2 >= LONG && i % 3) continue; /* padding */
+    snprintf(want, sizeof want, "%s at offset %zu of the base64 text",
+             i % 3 ? "misplaced '='" : "byte outside the alphabet", i);
+    diag_clear(&d);
+    assert_false(base64_decode(&t, s, sizeof s, &d));
+    assert_string_equal(diag_message(&d), want);
+  }
+  text_free(&t);
+  diag_free(&d);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(known_pairs_encode_and_decode),
@@ -160,6 +185,7 @@ int main(void) {
       cmocka_unit_test(both_directions_append),
       cmocka_unit_test(what_is_not_canonical_is_refused_with_its_offset),
       cmocka_unit_test(exactly_the_canonical_tails_are_accepted),
+      cmocka_unit_test(a_foreign_byte_is_found_wherever_it_is),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

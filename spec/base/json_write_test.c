@@ -169,6 +169,31 @@ static void pretty_indents_by_two_and_keeps_scalars_on_a_line(void **state) {
   diag_free(&d);
 }
 
+/* json_spells says of every text what json_string writes, and of nothing else. */
+static void a_spelling_is_recognized(void **state) {
+  (void)state;
+  enum { LONG = 9000 };
+  static char s[LONG];
+  uint64_t seed = 5;
+  for (size_t i = 0; i < LONG; i++) s[i] = (char)(1 + next_random(&seed) % 127);
+  for (size_t n = 0; n < LONG; n += n < 40 ? 1 : 997) {
+    Text t;
+    text_init(&t, alloc_std);
+    json_string(&(JsonWriter){.out = &t}, s, n);
+    assert_true(json_spells(t.data, t.len, s, n));
+    assert_false(json_spells(t.data, t.len - 1, s, n));
+    assert_false(n > 0 && json_spells(t.data, t.len, s, n - 1));
+    for (size_t i = 0; i < t.len; i += i < 20 ? 1 : 501) {
+      t.data[i] ^= 1;
+      assert_false(json_spells(t.data, t.len, s, n));
+      t.data[i] ^= 1;
+    }
+    text_free(&t);
+  }
+  assert_false(json_spells("\"", 1, "", 0));
+  assert_false(json_spells("\"\\ufffd\"", 8, "\xff", 1));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(commas_are_put_where_needed),
@@ -177,6 +202,7 @@ int main(void) {
       cmocka_unit_test(strings_are_escaped),
       cmocka_unit_test(a_string_that_is_no_utf8_text_is_reported),
       cmocka_unit_test(what_is_written_is_read_back),
+      cmocka_unit_test(a_spelling_is_recognized),
       cmocka_unit_test(pretty_indents_by_two_and_keeps_scalars_on_a_line),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

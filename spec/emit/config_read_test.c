@@ -136,6 +136,41 @@ static void other_documents(void **state) {
   diag_free(&d);
 }
 
+/* What says the same in another spelling has the canonical texts. */
+static void spelled(const Artifact *a, const char *from, const char *to) {
+  Text json;
+  Diag d;
+  const char *at = strstr(a->config_json, from);
+  text_init(&json, alloc_std);
+  diag_init(&d, alloc_std);
+  text_add(&json, a->config_json, (size_t)(at - a->config_json));
+  text_puts(&json, to);
+  text_puts(&json, at + strlen(from));
+  const Artifact *b = decode_json(text_str(&json), json.len, &d);
+  if (!b) fail_msg("%s", diag_message(&d));
+  assert_string_equal(b->backend_config, a->backend_config);
+  assert_string_equal(b->config_json, a->config_json);
+  assert_string_equal(b->ir, a->ir);
+  artifact_release(b);
+  diag_free(&d);
+  text_free(&json);
+}
+
+static void other_spellings(void **state) {
+  (void)state;
+  Artifact *a = make();
+  spelled(a, "{", " {");
+  spelled(a, ",\"func_name\"", ", \"func_name\"");
+  spelled(a, "\"result_is_sequence\":", "\"result_is_sequence\": ");
+  spelled(a, "\"serialize_ir_string\":\"", "\"serialize_ir_string\": \"");
+  spelled(a, "\"serialize_ir_string\":\"\\\"", "\"serialize_ir_string\":\"\\u0022");
+  spelled(a, "({\\n", "({\\u000A");
+  spelled(a, "sym_name = ", "sym_name =\\t"); /* also the program's own */
+  spelled(a, "} : () -> ()\\n\"", "} : () -> ()\"");
+  spelled(a, "\"func_name\":\"look\"", "\"func_name\":\"l\\u006fok\"");
+  artifact_release(a);
+}
+
 static void cut_short(void **state) {
   (void)state;
   Artifact *a = make();
@@ -158,7 +193,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(decodes_to_the_same), cmocka_unit_test(one_newline_may_follow),
       cmocka_unit_test(faults_are_named),    cmocka_unit_test(other_documents),
-      cmocka_unit_test(cut_short),
+      cmocka_unit_test(other_spellings),     cmocka_unit_test(cut_short),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

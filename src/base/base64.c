@@ -7,36 +7,24 @@
 #include <string.h>
 
 enum {
-  LINE_BYTES = 54, /* libb64 puts a newline after the 72 characters these give */
-  LINE_CODE = LINE_BYTES / 3 * 4,
-  ENCODE_PIECE = LINE_BYTES * 64,
+  LINE_BYTES = 51, /* after 54 libb64 puts a newline */
   DECODE_PIECE = 1 << 20
 };
 
 static size_t encoded_size(size_t n) { return n / 3 < SIZE_MAX / 8 ? (n + 2) / 3 * 4 : SIZE_MAX; }
 
-/* Copies len characters, of which every (LINE_CODE + 1)th is a newline; returns the end of the copy. */
-static char *without_newlines(char *to, const char *code, int len) {
-  for (; len > 0; code += LINE_CODE + 1, len -= LINE_CODE + 1) {
-    size_t run = len < LINE_CODE ? (size_t)len : LINE_CODE;
-    memcpy(to, code, run);
-    to += run;
-  }
-  return to;
-}
-
+/* Writes one byte more: the newline that libb64 ends with. Every piece is the beginning of a line to it. */
 static void encode(char *to, const void *data, size_t n) {
   base64_encodestate state;
   base64_init_encodestate(&state);
-  char code[ENCODE_PIECE / 3 * 4 + ENCODE_PIECE / LINE_BYTES + 16];
   for (const char *p = data; n > 0;) {
-    size_t piece = n < ENCODE_PIECE ? n : ENCODE_PIECE;
-    to = without_newlines(to, code, base64_encode_block(p, (int)piece, code, &state));
+    size_t piece = n < LINE_BYTES ? n : LINE_BYTES;
+    state.stepcount = 0;
+    to += base64_encode_block(p, (int)piece, to, &state);
     p += piece;
     n -= piece;
   }
-  int len = base64_encode_blockend(code, &state);
-  memcpy(to, code, (size_t)len - 1); /* its last character is a newline */
+  base64_encode_blockend(to, &state);
 }
 
 void base64_encode(Text *out, const void *data, size_t n) {
@@ -55,25 +43,33 @@ char *base64_text(Arena *arena, const void *data, size_t n, size_t *len) {
   return to;
 }
 
-static int sextet(char c) {
+static int sextet(unsigned char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
   if (c >= 'a' && c <= 'z') return c - 'a' + 26;
   if (c >= '0' && c <= '9') return c - '0' + 52;
   return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
+/* The first character outside the alphabet; n: there is none. */
+static size_t find_foreign(const char *s, size_t n) {
+  bool foreign[256];
+  size_t i = 0;
+  for (int c = 0; c < 256; c++) foreign[c] = sextet((unsigned char)c) < 0;
+  for (bool found = false; n - i >= 64 && !found; i += found ? 0 : 64)
+    for (size_t k = i; k < i + 64; k++) found |= foreign[(unsigned char)s[k]];
+  while (i < n && !foreign[(unsigned char)s[i]]) i++;
+  return i;
+}
+
 /* Everything libb64 would let pass. *pad is the number of '=' at the end. */
 static bool check(const char *s, size_t n, int *pad, Diag *d) {
   *pad = n >= 1 && s[n - 1] == '=' ? (n >= 2 && s[n - 2] == '=' ? 2 : 1) : 0;
-  size_t body = n - (size_t)*pad;
-  for (size_t i = 0; i < body; i++) {
-    if (sextet(s[i]) >= 0) continue;
-    if (s[i] == '=') return DIAG(d, base64, "misplaced '='", i);
-    return DIAG(d, base64, "byte outside the alphabet", i);
-  }
+  size_t body = n - (size_t)*pad, i = find_foreign(s, body);
+  if (i < body) return DIAG(d, base64, s[i] == '=' ? "misplaced '='" : "byte outside the alphabet", i);
   if (n % 4 != 0) return DIAG(d, base64, "length is not a multiple of 4: text ends", n);
   int unused = *pad == 2 ? 15 : *pad == 1 ? 3 : 0; /* bits of the last character that no byte takes */
-  if (*pad && (sextet(s[body - 1]) & unused)) return DIAG(d, base64, "unused bits are not zero", body - 1);
+  if (*pad && (sextet((unsigned char)s[body - 1]) & unused))
+    return DIAG(d, base64, "unused bits are not zero", body - 1);
   return true;
 }
 

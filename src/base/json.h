@@ -45,5 +45,7 @@ void json_double(JsonWriter *w, double v); /* shortest round-trip with '.'; "NaN
 void json_bool(JsonWriter *w, bool v);
 void json_null(JsonWriter *w);
 /* Indented form of a parsed value, for --decode; arrays of scalars stay on one line. False when out of memory. */
+/* Are the n bytes what json_string would write? */
+bool json_spells(const char *spelled, size_t n, const char *s, size_t len);
 bool json_pretty(Text *out, const Json *v);
 #endif

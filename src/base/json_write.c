@@ -39,21 +39,39 @@ static char *put_escaped(char *to, unsigned char c) {
   return to;
 }
 
+static char *put_piece(char *to, const char *s, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    unsigned char c = (unsigned char)s[i];
+    if (c >= 0x20 && c != '"' && c != '\\')
+      *to++ = (char)c;
+    else
+      to = put_escaped(to, c);
+  }
+  return to;
+}
+
+bool json_spells(const char *spelled, size_t n, const char *s, size_t len) {
+  char piece[PIECE * LONGEST];
+  if (n < 2 || spelled[0] != '"' || spelled[n - 1] != '"' || !text_is_utf8(s, len, NULL)) return false;
+  const char *p = spelled + 1, *end = spelled + n - 1;
+  for (size_t i = 0; i < len;) {
+    size_t step = len - i < PIECE ? len - i : PIECE, k = (size_t)(put_piece(piece, s + i, step) - piece);
+    if ((size_t)(end - p) < k || memcmp(p, piece, k) != 0) return false;
+    p += k;
+    i += step;
+  }
+  return p == end;
+}
+
 /* Between quotes. A program has an escape in every few bytes. */
 static void put_string(Text *out, const char *s, size_t n) {
   text_putc(out, '"');
   for (size_t i = 0; i < n;) {
     size_t end = n - i < PIECE ? n : i + PIECE;
-    char *start = text_reserve(out, (end - i) * LONGEST), *to = start;
+    char *start = text_reserve(out, (end - i) * LONGEST);
     if (!start) return;
-    for (; i < end; i++) {
-      unsigned char c = (unsigned char)s[i];
-      if (c >= 0x20 && c != '"' && c != '\\')
-        *to++ = (char)c;
-      else
-        to = put_escaped(to, c);
-    }
-    text_commit(out, (size_t)(to - start));
+    text_commit(out, (size_t)(put_piece(start, s + i, end - i) - start));
+    i = end;
   }
   text_putc(out, '"');
 }

@@ -216,14 +216,18 @@ static bool seal(Artifact *a) {
   return m->bound || !*bound;
 }
 
-static void put_config(JsonWriter *w, const Artifact *a) {
+/* Where the program's string begins. */
+static size_t put_config(JsonWriter *w, const Artifact *a) {
+  size_t program = 0;
   json_begin(w, '{');
-#define KEY(name, kind, write) \
-  json_key(w, #name);          \
+#define KEY(name, kind, write)                                            \
+  json_key(w, #name);                                                     \
+  if (CONFIG_##name == CONFIG_serialize_ir_string) program = w->out->len; \
   write;
 #include "config.def"
 #undef KEY
   json_end(w, '}');
+  return program;
 }
 
 /* Texts whose bytes must survive JSON. Names of operands are Lua identifiers; the rest may come from the user. */
@@ -255,6 +259,48 @@ static bool write_config(Artifact *a, Text *text, Diag *d) {
   return (ok && a->backend_config) || DIAG0(d, nomem);
 }
 
+static size_t put_head(const Artifact *a, Text *out) {
+  Artifact head = *a;
+  head.ir = "";
+  head.ir_len = 0;
+  text_clear(out);
+  return put_config(&(JsonWriter){.out = out}, &head);
+}
+
+/* Is that JSON what put_config would write? It need not be written to see that. */
+static bool is_written(const Artifact *a, const Text *json) {
+  enum { EMPTY = 2 };
+  Text head;
+  text_init(&head, a->arena.alloc);
+  size_t at = put_head(a, &head), rest = head.len - at - EMPTY;
+  bool same = !head.oom && json->len >= head.len && memcmp(json->data, head.data, at) == 0 &&
+              memcmp(json->data + json->len - rest, head.data + head.len - rest, rest) == 0 &&
+              json_spells(json->data + at, json->len - rest - at, a->ir, a->ir_len);
+  text_free(&head);
+  return same;
+}
+
+static bool copy_config(Artifact *a, const ConfigRead *read, Diag *d) {
+  bool ok = keep(a, read->json, &a->config_json, &a->config_json_len);
+  text_free(read->json);
+  a->backend_config = ok ? arena_strdup(&a->arena, read->b64, read->nb64) : NULL;
+  a->backend_config_len = read->nb64;
+  return a->backend_config || DIAG0(d, nomem);
+}
+
+bool config_encode_read(Artifact *a, const ConfigRead *read, Diag *d) {
+  Text text;
+  text_init(&text, a->arena.alloc);
+  text_reserve(&text, read->nir + 1);
+  bool ok = seal(a) && ir_print(a->module, &text) && keep(a, &text, &a->ir, &a->ir_len);
+  text_free(&text);
+  if (ok && is_written(a, read->json)) return copy_config(a, read, d);
+  text_free(read->json);
+  ok = ok ? write_config(a, &text, d) : DIAG0(d, nomem);
+  text_free(&text);
+  return ok;
+}
+
 bool config_encode(Artifact *a, Diag *d) {
   Text text;
   text_init(&text, a->arena.alloc);
@@ -275,10 +321,6 @@ bool config_encode_printed(Artifact *a, const char *ir, size_t n, Diag *d) {
 }
 
 bool config_head(const Artifact *a, Text *out) {
-  Artifact head = *a;
-  head.ir = "";
-  head.ir_len = 0;
-  text_clear(out);
-  put_config(&(JsonWriter){.out = out}, &head);
+  put_head(a, out);
   return !out->oom;
 }

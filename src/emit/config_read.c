@@ -20,9 +20,8 @@ static const ConfigRow rows[] = {
 typedef struct Reader {
   Arena scratch; /* the JSON tree */
   const Json *value[CONFIG_count];
-  const char *ir; /* the program */
+  const char *ir; /* the program; NULL: it is in the JSON */
   size_t nir;
-  bool printed; /* by ir_print: it need not be written again */
   Diag *d;
 } Reader;
 
@@ -319,10 +318,6 @@ static bool check_bound(Reader *r, const Artifact *a) {
   return strcmp(got, want) == 0 || DIAG(r->d, config_mismatch, "opts");
 }
 
-static bool encode(const Reader *r, Artifact *a) {
-  return r->printed ? config_encode_printed(a, r->ir, r->nir, r->d) : config_encode(a, r->d);
-}
-
 static Artifact *read_artifact(Reader *r, Alloc alloc) {
   IrModule *m = ir_parse(alloc, r->ir, r->nir, "serialize_ir_string", r->d);
   if (!m) return NULL;
@@ -331,28 +326,35 @@ static Artifact *read_artifact(Reader *r, Alloc alloc) {
   if (!a) DIAG0(r->d, nomem);
   if (!a) return NULL;
   a->has_collectives = r->value[CONFIG_has_collectives]->b;
-  if (read_constants(r, a) && read_opts(r, a) && check_derived(r, a) && check_bound(r, a) && encode(r, a)) return a;
+  if (read_constants(r, a) && read_opts(r, a) && check_derived(r, a) && check_bound(r, a)) return a;
   artifact_release(a);
   return NULL;
 }
 
-static const Artifact *read_json(Reader *r, Alloc alloc, const char *json, size_t n) {
+/* All but what config_encode makes. The tree is gone when that comes. */
+static Artifact *read_json(Reader *r, Alloc alloc, const char *json, size_t n) {
   arena_init(&r->scratch, alloc);
   const Json *root = json_parse(&r->scratch, json, n, "backend_config", r->d);
   Artifact *a = NULL;
   if (root && root->kind != JSON_OBJECT) DIAG(r->d, config_type, "backend_config", kind_text(JSON_OBJECT));
   if (root && root->kind == JSON_OBJECT && check_format(r, root) && collect_keys(r, root)) {
     const Json *ir = r->value[CONFIG_serialize_ir_string];
-    if (!r->printed) r->ir = ir->s, r->nir = ir->len;
+    if (!r->ir) r->ir = ir->s, r->nir = ir->len;
     a = read_artifact(r, alloc);
   }
   arena_free(&r->scratch);
   return a;
 }
 
+static const Artifact *finished(Artifact *a, bool ok) {
+  if (a && !ok) artifact_release(a);
+  return ok ? a : NULL;
+}
+
 const Artifact *config_join(Alloc alloc, const ConfigParts *parts, Diag *d) {
-  Reader r = {.ir = parts->ir, .nir = parts->nir, .printed = true, .d = d};
-  return read_json(&r, alloc, parts->head, parts->nhead);
+  Reader r = {.ir = parts->ir, .nir = parts->nir, .d = d};
+  Artifact *a = read_json(&r, alloc, parts->head, parts->nhead);
+  return finished(a, a && config_encode_printed(a, parts->ir, parts->nir, d));
 }
 
 bool config_begins(const FileIn *first, bool whole, size_t *end, Diag *d) {
@@ -367,11 +369,13 @@ bool config_begins(const FileIn *first, bool whole, size_t *end, Diag *d) {
 }
 
 const Artifact *config_decode(Alloc alloc, const char *b64, size_t n, Diag *d) {
-  Text text;
-  text_init(&text, alloc);
+  Text json;
+  text_init(&json, alloc);
   if (n && b64[n - 1] == '\n') n--;
   Reader r = {.d = d};
-  const Artifact *a = base64_decode(&text, b64, n, d) ? read_json(&r, alloc, text_str(&text), text.len) : NULL;
-  text_free(&text);
-  return a;
+  Artifact *a = base64_decode(&json, b64, n, d) ? read_json(&r, alloc, text_str(&json), json.len) : NULL;
+  const ConfigRead read = {b64, n, &json, r.nir};
+  const Artifact *done = finished(a, a && config_encode_read(a, &read, d));
+  text_free(&json);
+  return done;
 }
