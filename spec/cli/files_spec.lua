@@ -134,8 +134,8 @@ describe("a file argument", function()
   end)
 
   it("that has no end is no config and no script", function()
-    local r = piped("head -c 400 " .. at("add.b64") .. "; yes AAAA | tr -d '\\n' | head -c 100000; cat /dev/zero", "exec",
-      "-")
+    local make = "head -c 400 %s; yes AAAA | tr -d '\\n' | head -c 100000; cat /dev/zero"
+    local r = piped(make:format(at("add.b64")), "exec", "-")
     assert.equal(2, r.code, r.err)
     has("standard input': it has more than 1073741824 bytes, the most that a pipe may give", r.err)
     local link = stdin_as("link.lua")

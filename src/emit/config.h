@@ -25,7 +25,7 @@ enum { CONFIG_DIGEST = 16, CONFIG_BOUND = 2 * CONFIG_DIGEST + 1 };
 bool config_bound(const Artifact *a, char out[CONFIG_BOUND + 1]);
 /* config_encode with the text that ir_print would make. */
 bool config_encode_printed(Artifact *a, const char *ir, size_t n, Diag *d);
-/* config_encode of what was read from a config, which mostly is what it would write: then that is copied. Frees json. */
+/* config_encode of what was read from a config. Mostly that is what it would write, and is copied. Frees json. */
 typedef struct ConfigRead {
   const char *b64; /* canonical, as base64_decode takes no other */
   size_t nb64;
