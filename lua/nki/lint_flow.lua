@@ -12,28 +12,83 @@ local ordered = {["=="] = true, ["~="] = true, ["<"] = true, [">"] = true, ["<="
 
 -- ---- the tree, in the order of the text
 
-local lists = {"targets", "names", "values", "args", "params"}
-local nodes = {"object", "key", "func", "inner", "left", "right", "operand", "call", "start", "stop", "step", "cond"}
+local below = {} -- tag -> what calls see(child) and block(list) for the children and blocks of such a node
 
--- Calls see(child) for the children of a node that are nodes themselves, then block(list) for its blocks.
-local function children(node, see, block)
-  if node.tag == "Repeat" then block(node.body) end
-  for _, field in ipairs(nodes) do
-    if type(node[field]) == "table" then see(node[field]) end
+local function each(list, see)
+  for i = 1, #list do see(list[i]) end
+end
+
+function below.Index(node, see)
+  see(node.object)
+  see(node.key)
+end
+function below.Paren(node, see) see(node.inner) end
+function below.Call(node, see)
+  see(node.func)
+  each(node.args, see)
+end
+function below.Method(node, see)
+  see(node.object)
+  each(node.args, see)
+end
+function below.Function(node, see, block)
+  each(node.params, see)
+  block(node.body)
+end
+function below.Table(node, see)
+  local items = node.items
+  for i = 1, #items do
+    if items[i].key then see(items[i].key) end
+    see(items[i].value)
   end
-  for _, field in ipairs(lists) do
-    for _, child in ipairs(node[field] or {}) do see(child) end
-  end
-  for _, item in ipairs(node.items or {}) do
-    if item.key then see(item.key) end
-    see(item.value)
-  end
-  for _, clause in ipairs(node.clauses or {}) do
+end
+function below.Binary(node, see)
+  see(node.left)
+  see(node.right)
+end
+function below.Unary(node, see) see(node.operand) end
+function below.Local(node, see)
+  each(node.names, see)
+  each(node.values, see)
+end
+function below.Assign(node, see)
+  each(node.targets, see)
+  each(node.values, see)
+end
+function below.Run(node, see) see(node.call) end
+function below.Return(node, see) each(node.values, see) end
+function below.Do(node, _, block) block(node.body) end
+function below.While(node, see, block)
+  see(node.cond)
+  block(node.body)
+end
+function below.Repeat(node, see, block)
+  block(node.body)
+  see(node.cond)
+end
+function below.If(node, see, block)
+  for _, clause in ipairs(node.clauses) do
     see(clause.cond)
     block(clause.body)
   end
   if node.orelse then block(node.orelse) end
-  if node.body and node.tag ~= "Repeat" then block(node.body) end
+end
+function below.For(node, see, block)
+  see(node.start)
+  see(node.stop)
+  if node.step then see(node.step) end
+  block(node.body)
+end
+function below.ForIn(node, see, block)
+  each(node.names, see)
+  each(node.values, see)
+  block(node.body)
+end
+
+-- Calls see(child) for the children of a node that are nodes themselves, block(list) for its blocks.
+local function children(node, see, block)
+  local f = below[node.tag]
+  if f then return f(node, see, block) end
 end
 
 -- ---- scopes: every Name of a local gets its symbol {name, writes = {{how, value, index, node, loop}}, func, loop},
@@ -263,11 +318,15 @@ function Flow.write_kind(self, w, symbol)
 end
 
 -- Calls see(values) for the return statements of a function, not of those made in it.
+local function nothing() end
 local function returns(node, see)
-  if node.tag == "Return" then see(node.values) end
-  children(node, function() end, function(list)
-    for _, n in ipairs(list) do returns(n, see) end
-  end)
+  local visit
+  local function block(list) each(list, visit) end
+  function visit(n)
+    if n.tag == "Return" then see(n.values) end
+    children(n, nothing, block)
+  end
+  visit(node)
 end
 
 -- What every return of a function of the script gives, when that is one value of one kind.
@@ -366,10 +425,12 @@ return function(tree, facts)
   resolve_block(tree)
   local self = setmetatable({facts = facts, kernels = {}, device_body = {}, open = {}, known = {}, left = STEPS,
     children = children}, Flow)
-  local function look(node)
+  local look
+  local function block(list) each(list, look) end
+  function look(node)
     self:note(node)
-    children(node, look, function(list) for _, n in ipairs(list) do look(n) end end)
+    children(node, look, block)
   end
-  for _, node in ipairs(tree) do look(node) end
+  block(tree)
   return self
 end

@@ -22,20 +22,32 @@ local function name_of(node, kind)
 end
 
 local function walk(node, c, see)
-  see(node)
-  c.flow.children(node, function(child) walk(child, c, see) end, function(block)
-    for _, n in ipairs(block) do walk(n, c, see) end
-  end)
+  local children, visit = c.flow.children, nil
+  local function block(statements)
+    for i = 1, #statements do visit(statements[i]) end
+  end
+  function visit(n)
+    see(n)
+    children(n, visit, block)
+  end
+  visit(node)
 end
 
 -- Does any node below satisfy test? Functions made below are not entered.
 local function any(node, c, test)
-  if node.tag == "Function" then return false end
-  if test(node) then return true end
-  local found = false
-  c.flow.children(node, function(child) found = found or any(child, c, test) end, function(block)
-    for _, n in ipairs(block) do found = found or any(n, c, test) end
-  end)
+  local children, found, visit = c.flow.children, false, nil
+  local function block(statements)
+    for i = 1, #statements do visit(statements[i]) end
+  end
+  function visit(n)
+    if found or n.tag == "Function" then return end
+    if test(n) then
+      found = true
+    else
+      children(n, visit, block)
+    end
+  end
+  visit(node)
   return found
 end
 
@@ -297,12 +309,16 @@ local function returned(fn, symbol, c)
     found = found or node.symbol == symbol or node.tag == "Call"
     for _, item in ipairs(node.items or {}) do gives(item.value) end
   end
-  local function look(node)
+  local look
+  local function block(statements)
+    for i = 1, #statements do look(statements[i]) end
+  end
+  function look(node)
     if node.tag == "Function" and node ~= fn then return end
     if node.tag == "Return" then
       for _, value in ipairs(node.values) do gives(value) end
     end
-    c.flow.children(node, look, function(block) for _, n in ipairs(block) do look(n) end end)
+    c.flow.children(node, look, block)
   end
   look(fn)
   return found
@@ -440,30 +456,33 @@ end)
 -- ---- the walk
 
 local loop_tags = {For = true, ForIn = true, While = true, Repeat = true}
+local opens = {For = true, ForIn = true, While = true, Repeat = true, Function = true, Call = true}
 
 local function check(tree, flow, facts, report)
   local c = {flow = flow, facts = facts, report = report, loops = {}, calls = {}, globals = {}}
-  local see, block
-  function block(statements)
-    for _, node in ipairs(statements) do see(node) end
+  local children, see = flow.children, nil
+  local function block(statements)
+    for i = 1, #statements do see(statements[i]) end
   end
   function see(node)
-    for _, f in ipairs(rules[node.tag] or {}) do f(node, c) end
+    local tag = node.tag
+    local asked = rules[tag]
+    for i = 1, asked and #asked or 0 do asked[i](node, c) end
+    if not opens[tag] then return children(node, see, block) end
     local func, loops = c.func, c.loops
-    if node.tag == "Function" then c.func, c.loops = node, {} end
-    local stack = loop_tags[node.tag] and c.loops or node.tag == "Call" and c.calls
+    if tag == "Function" then c.func, c.loops = node, {} end
+    local stack = loop_tags[tag] and c.loops or tag == "Call" and c.calls
     if stack then stack[#stack + 1] = node end
-    flow.children(node, see, block)
+    children(node, see, block)
     if stack then stack[#stack] = nil end
     c.func, c.loops = func, loops
   end
-  for _, node in ipairs(tree) do
-    walk(node, c, function(n)
-      for _, target in ipairs(n.tag == "Assign" and n.targets or {}) do
-        if target.tag == "Name" and not target.symbol then c.globals[target.name] = true end
-      end
-    end)
+  local function assigned(node)
+    for _, target in ipairs(node.tag == "Assign" and node.targets or {}) do
+      if target.tag == "Name" and not target.symbol then c.globals[target.name] = true end
+    end
   end
+  for _, node in ipairs(tree) do walk(node, c, assigned) end
   block(tree)
 end
 

@@ -232,7 +232,7 @@ describe("nkilua lint", function()
       assert.equal(1, run.code)
       assert.truthy(run.err:find("deep.lua:2: " .. deep, 1, true), run.err)
     end
-    assert.matches("nested too deeply", lint("return f" .. (".a"):rep(100000)).err)
+    assert.matches("nested too deeply", lint("return f" .. (".a"):rep(300000)).err)
     cli.fails(2, {"lint"}, "usage: nkilua lint FILE")
   end)
 end)
