@@ -157,6 +157,87 @@ def gather(t, ids):
     return T(np.take_along_axis(flat, ids.codes.reshape(ids.shape[0], -1).astype(np.int64), 1).reshape(ids.shape), t.dtype)
 
 
+def fold_loops(op, parts, out):
+    r = cast(parts[0], out)
+    for t in parts[1:]:
+        r = binary(op, r, t, out)
+    return r
+
+
+def untouched(shape, dtype):
+    """What was never written: NaN, or bytes 0xA5."""
+    if dtype in FLOAT:
+        return made(np.full(shape, np.nan, F), dtype)
+    kind = raw(dtype)
+    return T(np.full(shape, int.from_bytes(b"\xa5" * np.dtype(kind).itemsize, "little"), kind), dtype)
+
+
+class Window:
+    """A view of a tile: the byte at which each element begins."""
+
+    def __init__(self, tile, at=None, dtype=None):
+        self.tile, self.dtype = tile, dtype or tile.dtype
+        self.size = np.dtype(raw(self.dtype)).itemsize
+        self.at = np.arange(tile.codes.size).reshape(tile.shape) * self.size if at is None else at
+
+    def of(self, at):
+        return Window(self.tile, at, self.dtype)
+
+    def key(self, keys):
+        return self.of(self.at[keys])
+
+    def slice(self, dim, start, stop, step):
+        return self.of(self.at[(slice(None),) * dim + (slice(start, stop, step),)])
+
+    def permute(self, dims):
+        return self.of(self.at.transpose(dims))
+
+    def reshape_dim(self, dim, sizes):
+        s = self.at.shape
+        return self.of(self.at.reshape(s[:dim] + tuple(sizes) + s[dim + 1:]))
+
+    def flatten_dims(self, first, last):
+        s = self.at.shape
+        return self.of(self.at.reshape(s[:first] + (-1,) + s[last + 1:]))
+
+    def reshape(self, shape):
+        return self.of(self.at.reshape(shape))
+
+    def select(self, dim, k):
+        return self.of(self.at.take(k, dim))
+
+    def squeeze_dim(self, dim):
+        return self.of(self.at.squeeze(dim))
+
+    def expand_dim(self, dim):
+        return self.of(np.expand_dims(self.at, dim))
+
+    def rearrange(self, pattern, y):
+        """p ... (x y) -> p ... y x"""
+        s = self.at.shape
+        return self.of(self.at.reshape(s[:-1] + (-1, y)).swapaxes(-1, -2))
+
+    def ap(self, pattern, offset):
+        at = sum(s * k for (s, _), k in zip(pattern, np.indices([n for _, n in pattern])))
+        return self.of((at + offset) * self.size)
+
+    def view(self, dtype):
+        size = np.dtype(raw(dtype)).itemsize
+        steps = np.arange(0, self.at.shape[-1] * self.size, size)
+        return Window(self.tile, self.at[..., :1] + steps, dtype)
+
+    def bytes(self):
+        return self.at[..., None] + np.arange(self.size)
+
+    def get(self):
+        data = self.tile.codes.reshape(-1).view(np.uint8)[self.bytes()]
+        return T(np.ascontiguousarray(data).view(raw(self.dtype)).reshape(self.at.shape), self.dtype)
+
+    def put(self, t):
+        codes = np.ascontiguousarray(cast(t, self.dtype).codes).reshape(-1).view(np.uint8)
+        self.tile.codes.reshape(-1).view(np.uint8)[self.bytes().reshape(-1)] = codes
+
+
 # ---- what is near: (float64 value, bound)
 def near_unary(op, t):
     x = t.x.astype(np.float64)
@@ -178,6 +259,14 @@ def near_softmax(t, n):
     return r, r * (4e-6 + 2e-7 * np.minimum(np.abs(d), 200)) + 1e-12
 
 
+def near_part(shape, key, pair):
+    """3 outside a part."""
+    whole = tuple(np.full(shape, x, np.float64) for x in (3, 0))
+    for w, part in zip(whole, pair):
+        w[key] = part
+    return whole
+
+
 def near_matmul(x, y):
     """x: [K, M], y: [K, N]"""
     a, b = x.x.astype(np.float64), y.x.astype(np.float64)
@@ -197,7 +286,7 @@ class Program:
     def __init__(self, plan, arrays):
         self.plan, self.arrays, self.wanted = plan, arrays, {}
         for name, (shape, dtype) in plan["outs"].items():
-            self.wanted[name] = T(np.zeros(shape, raw(dtype)), dtype)
+            self.wanted[name] = self.input(name) if name in plan["inputs"] else T(np.zeros(shape, raw(dtype)), dtype)
 
     def array(self, kind, name, shape, dtype):
         return T(np.frombuffer(self.arrays[f"{kind}_{name}"].tobytes(), raw(dtype)).reshape(shape).copy(), dtype)
@@ -206,7 +295,7 @@ class Program:
         return self.array("in", name, *self.plan["inputs"][name])
 
     def load(self, name, key, dtype=None):
-        t = self.input(name)[key]
+        t = (self.wanted.get(name) or self.input(name))[key]  # an input that is written
         return cast(t, dtype or t.dtype)
 
     def out(self, name, at, rows, t):

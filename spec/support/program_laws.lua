@@ -25,6 +25,11 @@ function M.ways(plan)
   end
   list[#list + 1] = {row = "static", loop = "fori", box = "slice"}
   list[#list + 1] = {row = "whole", loop = "static", box = "mask"}
+  if not plan.static then
+    local r, device = views.random(plan.seed), {"dynamic", "fori", "while"}
+    list[#list + 1] = {row = r:pick(device), loop = r:pick(device), box = "mask"}
+    list[#list + 1] = {row = r:pick(device), loop = r:pick {"sequential", "static", "unrolled"}, box = "slice"}
+  end
   if not plan.carry then
     list[#list + 1] = {row = "affine", loop = "sequential", box = "mask"}
     list[#list + 1] = {row = "grid", loop = "dynamic", box = "mask", keys = true}

@@ -96,6 +96,26 @@ function steps.part_reduced(g)
   return true
 end
 
+-- Softmax of a part of a tile.
+function steps.part_softmax(g)
+  local v = pick(g, function(v) return #v.shape == 2 and core.may_store(g, v) and not turned(v.shape) end)
+  if not v then return end
+  local mask, _, cut = draw_box(g, v)
+  local t = define(g, v.shape, "float32", ("nl.full({%s}, 3, nl.float32)"):format(text(v.shape)),
+    ("full((%s), 3, 'float32')"):format(text(v.shape)))
+  local at, at_py = cut(v.shape[2] == 1 and 0 or v.shape[2])
+  local mine = g.r:pick {"axis = 1", "axis = -1", "axis = {1}"}
+  add(g, {lua = function(way)
+    local more = mine .. ", dtype = nl.float32"
+    if way.box == "mask" then
+      return ('%s["..."] = nl.softmax(%s, {%s, mask = %s})'):format(t.name, v.name, more, mask)
+    end
+    return ("%s%s = nl.softmax(%s%s, {%s})"):format(t.name, at, v.name, at, more)
+  end, py = "pass"})
+  store(g, t, ("near_part(%s.shape, np.s_%s, near_softmax(%s%s, 1))"):format(t.name, at_py, v.name, at_py))
+  return true
+end
+
 -- An instruction reads all before it writes, also where its operands overlap.
 function steps.overlap(g)
   local r = g.r

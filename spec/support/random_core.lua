@@ -180,11 +180,26 @@ function M.load(g, input)
   end, ("p.load(%q, np.s_[%s]%s)"):format(input.name, py, d))
 end
 
--- Writes v to the rows of an input.
+-- Writes v to the rows of an input, reads them and some columns back, and may write those, too.
 function M.update(g, v, input)
-  local at = ("i * %d"):format(g.plan.tile)
-  add(g, {lua = ("nl.store(io.%s[nl.ds(%s, rows)], nl.copy(%s))"):format(input.name, at, v.name),
-    py = ("p.out(%q, %s, rows, %s)"):format(input.name, at, v.name)})
+  local r, at, name = g.r, ("i * %d"):format(g.plan.tile), input.name
+  add(g, {lua = ("nl.store(io.%s[nl.ds(%s, rows)], nl.copy(%s))"):format(name, at, v.name),
+    py = ("p.out(%q, %s, rows, %s)"):format(name, at, v.name)})
+  local shape = views.copy(v.shape)
+  local from = r:int(0, shape[2] - 1)
+  local to = r:int(from + 1, shape[2])
+  shape[2] = to - from
+  local lua, py = ("io.%s[{nl.ds(%s, rows), {%d, %d}}]"):format(name, at, from, to),
+    ("np.s_[%s:%s + rows, %d:%d]"):format(at, at, from, to)
+  local back = define(g, shape, input.dtype, ("nl.load(%s)"):format(lua), ("p.load(%q, %s)"):format(name, py))
+  if r:chance(60) then
+    local t = define(g, shape, "float32", ("nl.add(%s, 1, nl.float32)"):format(back.name),
+      ("binary('add', %s, 1, 'float32')"):format(back.name))
+    add(g, {lua = ("nl.store(%s, %s)"):format(lua, t.name), py = ("p.wanted[%q][%s] = %s"):format(name, py, t.name)})
+    back = define(g, v.shape, input.dtype, ("nl.load(io.%s[nl.ds(%s, rows)])"):format(name, at),
+      ("p.load(%q, np.s_[%s:%s + rows])"):format(name, at, at))
+  end
+  M.store(g, back)
 end
 
 for name, f in pairs {text = text, cells = cells, turned = turned, name_of = name_of, add = add, value = value,

@@ -74,7 +74,7 @@ function M.draw(seed)
   local a = plan.inputs[1]
   for _, v in ipairs(r:chance(25) and g.values or {}) do
     local same = table.concat(v.shape, ",", 2) == table.concat(a.shape, ",", 2)
-    if same and v.shape[1] == "rows" and not v.moving and not plan.alias then
+    if same and v.shape[1] == "rows" and not v.moving and not plan.alias and not plan.far then
       plan.alias = true
       steps.update(g, v, a)
     end

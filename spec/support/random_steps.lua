@@ -2,7 +2,7 @@
 local core = require "spec.support.random_core"
 
 local steps, names = {}, {}
-for _, room in ipairs {"random_functions", "random_control"} do
+for _, room in ipairs {"random_functions", "random_control", "random_memory"} do
   for name, f in pairs(require("spec.support." .. room)) do
     steps[name] = f
     names[#names + 1] = name
@@ -11,7 +11,7 @@ end
 table.sort(names)
 core.names = names
 local heavy = {"unary", "binary", "binary", "scalar", "reduce", "view", "loop", "loop", "bits", "where", "matmul",
-  "part", "carry"}
+  "part", "carry", "window", "register_column"}
 
 -- Draws that step, if it fits what there is.
 function core.step(g, name)

@@ -125,6 +125,36 @@ function ways.squeeze(r, shape, dtype)
   return base, dtype, function(t) return t:squeeze_dim(k - 1) end
 end
 
+function ways.expand(r, shape, dtype)
+  local ones = {}
+  for k = 2, #shape do
+    if shape[k] == 1 and #shape > 2 then ones[#ones + 1] = k end
+  end
+  if #ones == 0 then return end
+  local k, base = r:pick(ones), M.copy(shape)
+  table.remove(base, k)
+  return base, dtype, function(t) return t:expand_dim(k - 1) end
+end
+
+function ways.reshape(r, shape, dtype)
+  local base, n = {shape[1]}, 1
+  for k = 2, #shape do n = n * shape[k] end
+  local a = r:pick {1, 2, 3, 5}
+  base[2] = n
+  if n % a == 0 then base[2], base[3] = n // a, a end
+  return base, dtype, function(t) return t:reshape(shape) end
+end
+
+function ways.rearrange(_, shape, dtype)
+  if #shape < 3 then return end
+  local base, n = M.copy(shape), #shape
+  base[n - 1] = shape[n - 1] * shape[n]
+  base[n] = nil
+  local more = ({"", "a ", "a b "})[n - 2] or "a b c "
+  local pattern = ("p %s(x y) -> p %sy x"):format(more, more)
+  return base, dtype, function(t) return t:rearrange(pattern, {y = shape[n - 1]}) end
+end
+
 function ways.broadcast(r, shape, dtype, env)
   if not env.read then return end
   local k, base = r:int(2, #shape), M.copy(shape)
