@@ -182,9 +182,16 @@ local function masked(name, form, args, mask, dst)
   return part
 end
 
+-- A call with dst of which something is nil, so that the others stand where the classic form has other kinds.
+local function shifted(args)
+  return is_operand(args.op0) or kind(args.operand0) == "token" or is_operand(args.imm)
+    or kind(args.reverse0) == "token" or is_operand(args.initial) and type(args.op0) == "number"
+end
+
 -- Is every operand of the classic order, as far as it is required, there?
 local function fits(form, args)
-  if not form[2] then return args.dst ~= nil end
+  if shifted(args) then return false end
+  if not form[2] then return args.dst ~= nil and (args.src ~= nil or not form[1]:find "src ") end
   local order = (" %s %s "):format(form[1], form.needs or "")
   for name in ("data data0 data1 data2 src op stationary moving src_buffer index segment_ids "
     .. "on_true_tile"):gmatch "%S+" do

@@ -143,7 +143,6 @@ end
 
 local function load(_, _, _, args, mask)
   local src, dtype = args[1], args[2]
-  if not is_operand(src) then return nl.load(src, dtype) end
   local shape = view.shape_of(src)
   local box = classic.box(mask, shape)
   if box.full then return nl.load(view.resolve(src, box), dtype) end
@@ -205,7 +204,12 @@ function M.masked(func, mask, names, ...)
   local args = {}
   for i = 1, #names do args[i] = (select(i, ...)) end
   local run = special[name] or reductions[name] and reduced
-  if run then return run(name, names, name == "device_print" and 2 or 1, args, mask) end
+  local data = name == "device_print" and 2 or 1
+  if run then
+    local other = name == "store" or name == "gather_flattened" -- what no tile is, the function itself refuses
+    if not is_operand(args[data]) or other and not is_operand(args[2]) then return call(name, names, args) end
+    return run(name, names, data, args, mask)
+  end
   local n = operands[name] or names[2] == "y" and 2 or names[1] == "x" and names[2] == "dtype" and 1
   if not n then
     fail("bind_unknown", ("%s: no parameter 'mask'; it works on whole tensors"):format(func))

@@ -31,6 +31,38 @@ describe("arguments", function()
     end)
   end)
 
+  it("a list has nothing but its entries", function()
+    local function fails(text, body) assert.truthy(kernel.error_of(body):find(text, 1, true)) end
+    local other = "must be a list of integers, got a table with other values"
+    fails("nl.ndarray: parameter 'shape' " .. other, function() nl.ndarray({4, 8, rows = 3}, nl.float32) end)
+    fails("nl.zeros: parameter 'shape' " .. other, function() nl.zeros({rows = 3}, nl.float32) end)
+    fails("nl.sum: parameter 'axis' " .. other, function(t) nl.sum(t, {axis = {1, keepdims = true}}) end)
+    fails("nisa.nc_matmul: parameter 'tile_size' " .. other, function(t)
+      nisa.nc_matmul {dst = t, stationary = t, moving = t, tile_size = {rows = 64}}
+    end)
+    fails("nisa.iota: parameter 'pattern' must be a list of {step, num} pairs", function(t)
+      nisa.iota {dst = t, pattern = {{1, 4}, step = 2}}
+    end)
+    fails("nisa.iota: parameter 'pattern' must be a list of {step, num} pairs", function(t)
+      nisa.iota(t, {{1, 4, num = 2}})
+    end)
+    fails("nisa.dma_compute: parameter 'srcs' must be a list of tensors", function(t)
+      nisa.dma_compute(t, {t, also = t}, nl.add)
+    end)
+    fails("nisa.nc_stream_shuffle: parameter 'shuffle_mask' must be a list of integers", function(t)
+      local mask = {first = 0}
+      for k = 1, 32 do mask[k] = 0 end
+      nisa.nc_stream_shuffle {dst = t, src = t, shuffle_mask = mask}
+    end)
+    fails("NkiTensor.ap: parameter 'pattern' must be a list of {stride, count} pairs", function(t)
+      t:ap {pattern = {{1, 4}, {1, 4}, step = 1}}
+    end)
+    local grown = {}
+    for k = 9, 1, -1 do grown[k] = k == 1 and 4 or nil end -- an entry that Lua keeps among the keys
+    grown[2] = 8
+    kernel.trace(function() nl.zeros(grown, nl.float32) end)
+  end)
+
   it("floats with integral values are integers", function()
     same_ir(function(t) nl.max(t, 1) end, function(t) nl.max(t, 2 / 2) end)
     same_ir(function() nl.zeros({16, 4}, nl.int8) end, function() nl.zeros({32 / 2, 4.0}, nl.int8) end)

@@ -36,6 +36,27 @@ describe("classic functions", function()
     end)
   end)
 
+  it("with a mask and no tile are refused as without one", function()
+    for _, v in ipairs {"text", {}, {nil, 3}, function() end, nl.add} do
+      for _, name in ipairs {"sum", "max", "min", "mean", "var", "all"} do
+        fails("err_bind_kind", ("nl.%s: parameter 'x' must be a tile"):format(name), function()
+          nl[name](v, {axis = 1, mask = f(8):lt(4)})
+        end)
+      end
+      fails("err_bind_kind", "nl.transpose: parameter 'x' must be", function() nl.transpose(v, {mask = f(8):lt(4)}) end)
+      fails("err_bind_kind", "nl.device_print: parameter 'tensor' must be", function()
+        nl.device_print("v", {tensor = v, mask = f(8):lt(4)})
+      end)
+      fails("err_bind_kind", "nl.gather_flattened: parameter 'indices' must be", function(t)
+        nl.gather_flattened {data = t, indices = v, mask = f(8):lt(4)}
+      end)
+      fails("err_bind_kind", "nl.store: parameter 'dst' must be", function(t)
+        nl.store {dst = v, value = t, mask = f(8):lt(4)}
+      end)
+      fails("err_bind_kind", "nl.load: parameter 'src' must be", function() nl.load {src = v, mask = f(8):lt(4)} end)
+    end
+  end)
+
   it("take a mask by name", function()
     local out = nki.jit(function(a)
       local out = nl.ndarray(a.shape, a.dtype, {buffer = nl.shared_hbm})
@@ -44,6 +65,35 @@ describe("classic functions", function()
       return out
     end, {platform_target = "trn2", func_name = "k"})(x)
     assert.same({256, 1}, {out:get(31, 7), out:get(32, 0)})
+  end)
+end)
+
+-- One argument is nil, and those behind it stand where the form without dst has something else.
+describe("a nil among the arguments of an instruction", function()
+  local function lacks(text, fn)
+    local e = fails("err_argument_missing", text, fn)
+    assert.is_nil(tostring(e):find("note:", 1, true))
+  end
+
+  it("is what the error tells", function()
+    lacks("nisa.tensor_scalar: data is required", function(t) nisa.tensor_scalar(t, nil, nl.add, 1.0) end)
+    lacks("nisa.scalar_tensor_tensor: data is required", function(t)
+      nisa.scalar_tensor_tensor(t, nil, nl.add, 1.0, nl.add, t)
+    end)
+    lacks("nisa.scalar_tensor_tensor: operand1 is required", function(t)
+      nisa.scalar_tensor_tensor(t, t, nl.add, 1.0, nl.add, nil)
+    end)
+    lacks("nisa.nc_match_replace8: data is required", function(t) nisa.nc_match_replace8(t, nil, t, 0.0) end)
+    lacks("nisa.tensor_tensor_scan: op1 is required", function(t)
+      nisa.tensor_tensor_scan(t, t, t, 0.0, nl.multiply, nil)
+    end)
+    lacks("nisa.tensor_tensor_scan: initial is required", function(t)
+      nisa.tensor_tensor_scan(t, t, t, nil, nl.multiply, nl.add)
+    end)
+    lacks("nisa.nc_stream_shuffle: dst is required", function(t) nisa.nc_stream_shuffle(nil, t, {0}) end)
+    lacks("nisa.tensor_copy_predicated: dst is required", function(t)
+      nisa.tensor_copy_predicated(nil, t, nl.zeros({64, 8}, nl.uint8))
+    end)
   end)
 end)
 

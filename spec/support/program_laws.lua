@@ -80,7 +80,8 @@ local function call(args)
 end
 
 -- The fault of a plan, or nil; its outputs. all: every way, else three of them; "written": three without masks of
--- rows, which leave unwritten what later steps read and nobody stores. taken: counts of the ways, added to.
+-- rows, which leave unwritten what later steps read and nobody stores; stderr then has a line before each plan, "reads"
+-- when it reads what was not written, else "silent". taken: counts of the ways, added to.
 function M.check(plan, all, taken)
   local args = programs.data(plan)
   local ok, base, outs, kernel = pcall(run, plan, BASE, args)
@@ -133,6 +134,7 @@ function M.report(from, n, folder, all)
     local ok, plan = pcall(programs.draw, seed)
     if not ok then print("FAULT", seed, "drawing: " .. tostring(plan)) goto next end
     do
+      if all == "written" then io.stderr:write(plan.unwritten and "reads\n" or "silent\n") end
       local fault, base, outs = M.check(plan, all, taken)
       if fault then print("FAULT", ("seed %d on %s: %s"):format(seed, plan.target, fault)) end
       for name, k in pairs(plan.used) do used[name] = used[name] + k end

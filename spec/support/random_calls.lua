@@ -88,21 +88,26 @@ local function each_operand(c, f)
   end
 end
 
-local function issue(c, env, told)
-  local way = env.way
-  local args, back = {}, {}
+-- A call's arguments on views, or on dense tiles; back: what then goes back to where, {view, tile} of each.
+local function arguments(c, env, back)
+  local args = {}
   for name, a in pairs(c.args) do
     args[name] = type(a) == "table" and a.tiles and {} or a
   end
+  each_operand(c, function(v, name, k)
+    local view = v.of(env.bases[v], env.i, env.ids[v])
+    local t = back and dense(v, view) or view
+    if back and not v.read then back[#back + 1] = {view, t} end
+    if k then args[name][k] = t else args[name] = t end
+  end)
+  return args
+end
+
+local function issue(c, env, told)
+  local back = {}
   local ok, e = pcall(function()
-    each_operand(c, function(v, name, k)
-      local view = v.of(env.bases[v], env.i, env.ids[v])
-      local t = way == "plain" and dense(v, view) or view
-      if way == "plain" and not v.read then back[#back + 1] = {view, t} end
-      if k then args[name][k] = t else args[name] = t end
-    end)
     local f = ({nisa = nisa, nki = nki})[c.row.module][c.row.name]
-    f(args)
+    f(arguments(c, env, env.way == "plain" and back or nil))
     for _, b in ipairs(back) do move(b[1], b[2]) end
   end)
   if not ok and not told.error then told.error = e end
@@ -110,19 +115,20 @@ end
 
 local range = {views = nl.dynamic_range, plain = nl.static_range}
 
--- Traces one call; told.error: what refused it. Returns the tensors it wrote to.
-local function run_call(c, data, way, told)
-  local bases, outs, ids = {}, {}, {}
+-- The tensors that the operands of a call are views of, and the tiles that pick.
+local function operands(c, data)
+  local bases, ids = {}, {}
   each_operand(c, function(v)
     if not v.shared then bases[v] = make_base(v, data) end
     if v.ids then ids[v] = make_ids(v, data) end
   end)
   each_operand(c, function(v) bases[v] = bases[v] or bases[v.shared] end)
-  if c.trips then
-    for i in range[way](0, c.trips) do issue(c, {bases = bases, ids = ids, i = i, way = way}, told) end
-  else
-    issue(c, {bases = bases, ids = ids, way = way}, told)
-  end
+  return bases, ids
+end
+
+-- What a call wrote, in memory of the device.
+local function written(c, bases)
+  local outs = {}
   each_operand(c, function(v)
     if v.read then return end
     local bytes = count(v.shape) // v.shape[1] * sizes[v.dtype]
@@ -139,12 +145,25 @@ local function run_call(c, data, way, told)
   return outs
 end
 
+-- Traces one call; told.error: what refused it. Returns the tensors it wrote to.
+local function run_call(c, data, way, told)
+  local bases, ids = operands(c, data)
+  if c.trips then
+    for i in range[way](0, c.trips) do issue(c, {bases = bases, ids = ids, i = i, way = way}, told) end
+  else
+    issue(c, {bases = bases, ids = ids, way = way}, told)
+  end
+  return written(c, bases)
+end
+
+M.operands, M.arguments, M.written, M.W = operands, arguments, written, 12288
+
 local function bytes_of(n, f)
   local list = {}
   for i = 1, n do list[i] = f(i - 1) end
   return table.concat(list)
 end
-local W = 12288 -- bytes of a row
+local W = M.W -- bytes of a row
 local r0 = views.random(77)
 -- 128 rows of numbers in that format, f() each
 local function filled(format, f)

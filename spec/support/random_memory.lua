@@ -35,8 +35,8 @@ function steps.block(g)
     if #v.shape == 2 and way.box == "mask" then
       key = ('[{k, nl.arange(%s)[":, None"], nl.arange(%d)["None, :"]}]'):format(v.shape[1], v.shape[2])
     end
-    return ("for k in nl.%s_range(%d) do %s%s = nl.%s(%s, k, %q) end"):format(way.box == "mask" and "affine" or "static",
-      n, name, key, op, v.name, dtype)
+    local range = way.box == "mask" and "affine" or "static"
+    return ("for k in nl.%s_range(%d) do %s%s = nl.%s(%s, k, %q) end"):format(range, n, name, key, op, v.name, dtype)
   end, py = "pass"})
   define(g, v.shape, dtype, ("nl.maximum(%s[%d], %s[{%d}])"):format(name, at, name, other),
     ("binary('maximum', %s[%d], %s[%d], %q)"):format(name, at, name, other, dtype))
@@ -52,18 +52,17 @@ function steps.loop_reduce(g)
   local dtype, fold = r:pick {"float32", "bfloat16", "int32", v.dtype}, r:pick {"float32", "bfloat16", "int32", v.dtype}
   local name, k = name_of(g), two and ("k * %d + q"):format(m) or "k"
   local x = ("nl.%s(%s, %s, %q)"):format(inner, v.name, k, dtype)
-  local lines = {("%s = fold_loops(%q, [binary(%q, %s, k, %q) for k in range(%d)], %q)"):format(name, op, inner, v.name,
-    dtype, two and n * m or n, fold)}
   add(g, {lua = function(way)
     local open, close = ("for k in nl.affine_range(%d) do "):format(n), "end"
     if two then open, close = ("%sfor q in nl.sequential_range(%d) do "):format(open, m), "end end" end
     local body = ("%s = nl.loop_reduce(%s, nl.%s, {%s}, %q) "):format(name, x, op, two and "k, q" or "k", fold)
     if way.loop == "unrolled" then -- by hand
-      body = ('local x = %s if not %s then %s = nl.copy(x, %q) else nisa.tensor_tensor(%s, %s, x, nl.%s) end '):format(x,
-        name, name, fold, name, name, op)
+      body = ('local x = %s if not t then t = nl.copy(x, %q) else nisa.tensor_tensor(t, t, x, nl.%s) end '):format(x,
+        fold, op):gsub("%f[%w]t%f[%W]", name)
     end
     return ("local %s; %s%s%s"):format(name, open, body, close)
-  end, py = lines[1]})
+  end, py = ("%s = fold_loops(%q, [binary(%q, %s, k, %q) for k in range(%d)], %q)"):format(name, op, inner, v.name,
+    dtype, two and n * m or n, fold)})
   value(g, name, v.shape, fold)
   return true
 end
@@ -73,13 +72,8 @@ local function row_numbers(g, parts, distinct)
   local name, down = name_of(g), g.r:chance(50)
   local lua = ("local %s = nl.ndarray({%s, 1}, nl.int32) nisa.iota(%s, {{0, 1}}, %s, %d)"):format(name, parts, name,
     down and parts .. " - 1" or "0", down and -1 or 1)
-  local py = ("%s = np.arange(%s)%s"):format(name, parts, down and "[::-1]" or "")
-  if not distinct then
-    lua = ("%s %s = nl.right_shift(%s, 1)"):format(lua, name, name)
-    py = py .. (" // 2 if %s else None"):format(parts)
-    if down then py = ("%s = np.arange(%s)[::-1] // 2"):format(name, parts) end
-  end
-  add(g, {lua = lua, py = py:gsub(" if .*", "")})
+  if not distinct then lua = ("%s %s = nl.right_shift(%s, 1)"):format(lua, name, name) end
+  say(g, lua, ("%s = np.arange(%s)%s%s"):format(name, parts, down and "[::-1]" or "", distinct and "" or " // 2"))
   return name
 end
 
@@ -103,11 +97,11 @@ function steps.scatter(g)
     add(g, {lua = function(way)
       local at = ("%s:vector_select(0, %s)"):format(h, ids)
       if way.box == "mask" and #v.shape == 2 then
-        at = ('%s[{%s[{nl.arange(%s)[":, None"], 0}], nl.arange(%d)["None, :"]}]'):format(h, ids, v.shape[1], v.shape[2])
+        at = ('%s[{%s[{nl.arange(%s)[":, None"], 0}], nl.arange(%d)["None, :"]}]'):format(h, ids, table.unpack(v.shape))
       end
       return (adds and "nl.atomic_rmw(%s, nl.copy(%s), nl.add)" or "nl.store(%s, nl.copy(%s))"):format(at, v.name)
-    end, py = (adds and "%s[%s] = made(%s.x[%s] + %s.x, %q)" or "%s[%s] = cast(%s, %q)"):format(h, ids,
-      adds and h or v.name, adds and ids or dtype, adds and v.name or nil, adds and dtype or nil)})
+    end, py = adds and ("%s[%s] = made(%s.x[%s] + %s.x, %q)"):format(h, ids, h, ids, v.name, dtype)
+      or ("%s[%s] = cast(%s, %q)"):format(h, ids, v.name, dtype)})
   end
   define(g, v.shape, dtype, ("nl.load(%s)"):format(h), h)
   return true
@@ -194,8 +188,8 @@ function steps.register_stored(g)
   local dtype = r:pick {"int32", "int16", "uint8", "uint32", "int8"}
   local a, b = r:int(1, 3), r:int(0, 20)
   local t = name_of(g)
-  say(g, ("local %s = nl.ndarray({1, 1}, %q) local %s_r = nisa.register_alloc(0) nisa.register_move(%s_r, %s * %d + %d) "
-    .. "nisa.register_store(%s, %s_r)"):format(t, dtype, t, t, reg, a, b, t, t),
+  local move = ("local r = nisa.register_alloc(0) nisa.register_move(r, %s * %d + %d)"):format(reg, a, b)
+  say(g, ("local %s = nl.ndarray({1, 1}, %q) do %s nisa.register_store(%s, r) end"):format(t, dtype, move, t),
     ("%s = T(np.full((1, 1), %s * %d + %d).astype(raw(%q)), %q)"):format(t, reg, a, b, dtype, dtype))
   value(g, t, {1, 1}, dtype)
   return true
@@ -237,11 +231,12 @@ end
 
 -- Whether instructions take the view.
 local function taken(target, base, dtype, v, memory)
-  local code = rows_are(("local nl, nisa, memory = ... local t = nl.ndarray({%s}, %q, {buffer = memory}) return %s"):format(
-    text(base), dtype, v.of(recorded("t", "")).lua), 2)
+  local code = ("local nl, memory = ... local t = nl.ndarray({%s}, %q, {buffer = memory}) return %s"):format(text(base),
+    dtype, v.of(recorded("t", "")).lua)
+  code = rows_are(code, 2)
   return (pcall(function()
     nki.jit(function()
-      local view = load(code)(nl, nisa, memory)
+      local view = load(code)(nl, memory)
       if nl.is_hbm(memory) then
         nl.store(view, nl.full(view.shape, 1, view.dtype))
         nl.load(view)
@@ -272,18 +267,18 @@ function steps.window(g)
   base[1] = v.shape[1]
   local t, filled = name_of(g), w.dtype == "bool_" and 1 or r:int(0, 3)
   local hbm = memory ~= "sbuf"
-  say(g, ("local %s = nl.ndarray({%s}, %q, {buffer = nl.%s}) %s"):format(t, text(base), w.dtype, memory,
-    (hbm and "nl.store(%s, nl.full({%s}, %d, %q))" or "%s[\"...\"] = nl.full({%s}, %d, %q)"):format(t, text(base), filled,
-      w.dtype)), ("%s = full((%s), %d, %q)"):format(t, text(base), filled, w.dtype))
+  local fill = (hbm and "nl.store(%s, nl.full({%s}, %d, %q))" or '%s["..."] = nl.full({%s}, %d, %q)'):format(t,
+    text(base), filled, w.dtype)
+  say(g, ("local %s = nl.ndarray({%s}, %q, {buffer = nl.%s}) %s"):format(t, text(base), w.dtype, memory, fill),
+    ("%s = full((%s), %d, %q)"):format(t, text(base), filled, w.dtype))
   local view = w.of(recorded(t, ("Window(%s)"):format(t)))
   view = {lua = rows_are(view.lua, v.shape[1]), py = rows_are(view.py, v.shape[1])}
   local write = r:pick {"%s[\"...\"] = %s", "nisa.tensor_copy(%s, %s)", "nisa.dma_copy(%s, nl.copy(%s))"}
   if hbm then write = "nl.store(%s, nl.copy(%s))" end
   say(g, "local " .. t .. "_v = " .. view.lua .. " " .. write:format(t .. "_v", v.name),
     ("%s.put(%s)"):format(view.py, v.name))
-  define(g, {v.shape[1], width}, w.dtype, hbm and ("nl.load(%s:reshape({%s, %d}))"):format(t, base[1], width)
-    or ("nl.copy(%s:reshape({%s, %d}))"):format(t, base[1], width), ("T(%s.codes.reshape(%s, -1), %q)"):format(t, base[1],
-      w.dtype))
+  define(g, {v.shape[1], width}, w.dtype, ("nl.%s(%s:reshape({%s, %d}))"):format(hbm and "load" or "copy", t, base[1],
+    width), ("T(%s.codes.reshape(%s, -1), %q)"):format(t, base[1], w.dtype))
   define(g, v.shape, v.dtype, (hbm and "nl.load(%s_v)" or "nl.copy(%s_v)"):format(t), view.py .. ".get()")
   return true
 end
@@ -291,7 +286,7 @@ end
 -- ---- a tile of which a part is written: what was never written reads as a sentinel, and is reported
 function steps.unwritten(g)
   local r, v = g.r, pick(g, function(v) return flat(v) and v.shape[2] > 1 end)
-  if not v or g.plan.unwritten or r:chance(50) then return end
+  if not v or g.plan.unwritten then return end
   g.plan.unwritten = true
   local t, dtype = name_of(g), r:pick(ALL)
   local from = r:int(0, v.shape[2] - 2)

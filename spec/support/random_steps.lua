@@ -11,7 +11,7 @@ end
 table.sort(names)
 core.names = names
 local heavy = {"unary", "binary", "binary", "scalar", "reduce", "view", "loop", "loop", "bits", "where", "matmul",
-  "part", "carry", "window", "register_column"}
+  "part", "carry", "window", "register_column", "partitions", "unwritten"}
 
 -- Draws that step, if it fits what there is.
 function core.step(g, name)

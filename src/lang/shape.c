@@ -163,6 +163,20 @@ void lang_push_shape(lua_State *L, int rank, const int64_t *dim) {
   lua_replace(L, -2);
 }
 
+/* lua_next from the last entry finds nothing where a list is laid out as one, which is nearly always. */
+bool lang_is_list(lua_State *L, int i) {
+  lua_Integer n = (lua_Integer)lua_rawlen(L, i), keys = 0;
+  i = lua_absindex(L, i);
+  if (n > 0)
+    lua_pushinteger(L, n);
+  else
+    lua_pushnil(L);
+  if (!lua_next(L, i)) return true;
+  lua_pop(L, 2);
+  for (lua_pushnil(L); lua_next(L, i); lua_pop(L, 1)) keys++;
+  return keys == n;
+}
+
 int lang_check_shape(lua_State *L, int i, const char *func, const char *what, int64_t dim[IR_MAX_RANK]) {
   LangCtx *c = lang_ctx(L);
   LShape s;
@@ -171,7 +185,8 @@ int lang_check_shape(lua_State *L, int i, const char *func, const char *what, in
     lang_kind_error(L, i, func, what, "a shape: a list of integers such as {128, 512}");
   if (!to_shape(L, c, i) && lua_rawlen(L, i) > IR_MAX_RANK)
     LANG_HERE(L, shape_rank, func, what, (int)lua_rawlen(L, i), IR_MAX_RANK);
-  if (!dims_of(L, c, i, &s)) LANG_HERE(L, bind_kind, func, what, "a list of integers", "a table with other values");
+  if (!dims_of(L, c, i, &s) || !lang_is_list(L, i))
+    LANG_HERE(L, bind_kind, func, what, "a list of integers", "a table with other values");
   memcpy(dim, s.dim, sizeof s.dim);
   return s.rank;
 }
