@@ -260,8 +260,7 @@ function steps.window(g)
   shape[1] = shape[1] == "rows" and ROWS or shape[1]
   local w = views.draw(r, shape, v.dtype, {gen = 3})
   local memory = r:pick {"sbuf", "sbuf", "private_hbm"}
-  local width = 1
-  for k = 2, #w.shape do width = width * w.shape[k] end
+  local width = cells(g, w.shape)
   if width > 300 or not taken(plan.target, w.shape, w.dtype, w, nl[memory]) then return end
   local base = views.copy(w.shape)
   base[1] = v.shape[1]

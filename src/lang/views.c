@@ -280,7 +280,8 @@ static int read_pairs(const Call *call, int slot, int64_t *pairs) {
   lua_State *L = call->L;
   const char *func = call->row->bind.func;
   size_t n = lua_type(L, slot) == LUA_TTABLE ? lua_rawlen(L, slot) : 0;
-  if (n < 1 || n > IR_MAX_RANK || !lang_is_list(L, slot)) lang_kind_error(L, slot, func, "pattern", "a list of {stride, count} pairs");
+  if (n < 1 || n > IR_MAX_RANK || !lang_is_list(L, slot))
+    lang_kind_error(L, slot, func, "pattern", "a list of {stride, count} pairs");
   for (size_t k = 0; k < n; k++) {
     lua_rawgeti(L, slot, (lua_Integer)k + 1);
     if (lua_type(L, -1) != LUA_TTABLE || lua_rawlen(L, -1) != 2)
