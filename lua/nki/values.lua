@@ -16,7 +16,17 @@ local exponent = S "eE" * S "+-" ^ -1 * digit ^ 1
 local decimal = (digit ^ 1 * (P "." * digit ^ 0) ^ -1 + P "." * digit ^ 1) * exponent ^ -1
 local hexadecimal = P "0" * S "xX" * hex ^ 1
 local special = {inf = math.huge, ["-inf"] = -math.huge, nan = string.unpack("<d", "\0\0\0\0\0\0\xf8\x7f")}
-local number = C(S "+-" ^ -1 * (hexadecimal + decimal) * word_end) / tonumber
+local too_large -- the number of the text at hand that no float or 64 bits hold; Lua would read inf, or fewer digits
+
+local function read_number(text)
+  local n = tonumber(text)
+  if n == math.huge or n == -math.huge or #(text:match "^[+-]?0[xX]0*(%x*)$" or "") > 16 then
+    too_large = text
+  end
+  return n
+end
+
+local number = C(S "+-" ^ -1 * (hexadecimal + decimal) * word_end) / read_number
   + C(P "-" ^ -1 * "inf" + "nan") * word_end / special
 
 local escapes = {n = "\n", t = "\t", r = "\r", ["0"] = "\0"}
@@ -130,8 +140,11 @@ return function(text)
   if text:sub(1, 1) == "{" and nests_too_deep(text) then
     return nil, ("tuples nest at most %d deep"):format(NESTING)
   end
+  too_large = nil
   local found = constant_only:match(text)
-  if found ~= nil then
+  if found ~= nil and too_large then
+    return nil, "the number is too large; an infinite one is written inf"
+  elseif found ~= nil then
     return {kind = "constant", value = open(found)}
   end
   found = array:match(text)
@@ -145,10 +158,12 @@ return function(text)
       end
     end
     if found.seed then
-      found.seed = math.tointeger(tonumber(found.seed))
-      if not found.seed then
+      found.seed = math.tointeger(read_number(found.seed))
+      if not found.seed or too_large then
         return nil, "a seed is a 64-bit integer"
       end
+    elseif too_large then
+      return nil, "the number is too large; an infinite one is written inf"
     end
     return found
   end

@@ -167,11 +167,64 @@ static void objects_of_a_framework_are_arguments(void **state) {
   assert_int_equal(nkl_set_framework(c, NULL), NKL_OK);
 }
 
+/* Only what the kernel wrote is written back, and not when another operand has the same memory. */
+static void shared_memory_of_objects_is_not_updated_in_place(void **state) {
+  (void)state;
+  static const char source[] =
+      "local nki, nl = require 'nki', require 'nki.language'\n"
+      "return {passes = nki.jit(function(a, b) nl.store(a, nl.load(b)) return a, b end),\n"
+      "        reads = nki.jit(function(a, b) return a, b end)}\n";
+  nkl_framework f;
+  nkl_framework_init(&f);
+  f.name = "toy";
+  f.ud = &f;
+  f.is_framework_tensor = is_object;
+  f.map_framework_tensor = map_object;
+  f.translate_to_neuron_dtype = translate;
+  f.map_data = map_data;
+  f.unmap_data = unmap_data;
+  assert_int_equal(nkl_set_framework(c, &f), NKL_OK);
+  assert_int_equal(nkl_load_string(c, source, sizeof source - 1, "=x"), NKL_OK);
+  nkl_kernel *passes, *reads;
+  assert_int_equal(nkl_get_kernel(c, "passes", &passes), NKL_OK);
+  assert_int_equal(nkl_get_kernel(c, "reads", &reads), NKL_OK);
+  Object a = {"float", {1, 2, 3, 4, 5, 6}, 0, 0}, b = {"float", {7, 7, 7, 7, 7, 7}, 0, 0};
+  nkl_arg args[2] = {object_arg(&a), object_arg(&a)};
+  nkl_tensor *outputs[2];
+  size_t n;
+  nkl_request r;
+  nkl_request_init(&r);
+  r.kernel = passes;
+  r.args = args;
+  r.nargs = 2;
+  nkl_sim s;
+  nkl_sim_init(&s);
+  s.in_place = 1;
+  assert_int_equal(nkl_call(c, &r, &s, outputs, 2, &n), NKL_ERR_ARG);
+  assert_error(c, NKL_ERR_ARG, "err_array_bound_twice", "'a'");
+  assert_true(a.data[5] == 6 && a.mapped == 0 && a.dirty == 0);
+  args[1] = object_arg(&b);
+  assert_int_equal(nkl_call(c, &r, &s, outputs, 2, &n), NKL_OK);
+  assert_true(a.data[5] == 7 && a.dirty == 1 && b.dirty == 0);
+  nkl_tensor_release(outputs[0]);
+  nkl_tensor_release(outputs[1]);
+  r.kernel = reads;
+  args[1] = args[0];
+  assert_int_equal(nkl_call(c, &r, &s, outputs, 2, &n), NKL_OK); /* nothing is written */
+  assert_true(a.mapped == 0 && a.dirty == 1);
+  nkl_tensor_release(outputs[0]);
+  nkl_tensor_release(outputs[1]);
+  nkl_kernel_release(passes);
+  nkl_kernel_release(reads);
+  assert_int_equal(nkl_set_framework(c, NULL), NKL_OK);
+}
+
 int main(void) {
 #define IN_CONTEXT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
   const struct CMUnitTest tests[] = {
       IN_CONTEXT(three_callbacks_drive_the_same_pipeline),
       IN_CONTEXT(objects_of_a_framework_are_arguments),
+      IN_CONTEXT(shared_memory_of_objects_is_not_updated_in_place),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -308,11 +308,13 @@ static void a_request_names_the_list_it_lacks(void **state) {
   nkl_arg arg = decl(&d);
   nkl_opt unnamed = {.value = {.kind = NKL_ARG_INT}};
   nkl_cores cores = {2, 1};
+  int64_t size = 1;
   const nkl_request wrong[] = {{.nargs = 1},
                                {.args = &arg, .nargs = 1, .ngrid = 1, .cores = &cores},
+                               {.args = &arg, .nargs = 1, .grid = &size, .ngrid = SIZE_MAX},
                                {.args = &arg, .nargs = 1, .nopts = 1},
                                {.args = &arg, .nargs = 1, .opts = &unnamed, .nopts = 1}};
-  const char *said[] = {"args is NULL and nargs is not 0", "grid is NULL and ngrid is not 0",
+  const char *said[] = {"args is NULL and nargs is not 0", "grid is NULL and ngrid is not 0", "ngrid is not 0 to 8",
                         "opts is NULL and nopts is not 0", "the key of an option is NULL"};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     nkl_program *p;

@@ -99,6 +99,9 @@ static void wrong_runs_are_refused(void **state) {
   assert_int_equal(nkl_simulate(r.p, &r.s, r.out, &r.err), NKL_ERR_ARG);
   assert_string_equal(r.err.error.id, "err_rank_count");
   assert_string_equal(r.err.error.message, "the number of ranks is 300; a run has 1 to 256");
+  r.s.ranks = UINT32_MAX;
+  assert_int_equal(nkl_simulate(r.p, &r.s, r.out, &r.err), NKL_ERR_ARG);
+  assert_string_equal(r.err.error.id, "err_rank_count"); /* before the lists are counted */
   r.s.inputs = r.in;
   r.s.ninputs = 2 * RANKS;
   r.s.ranks = 3;

@@ -83,7 +83,9 @@ describe("nkilua as lua", function()
   it("says what lua says when something fails", function()
     same {"-e", "error('boom')"}
     same {"-e", "error({})"}
-    same {"-e", "error(setmetatable({}, {__tostring = function() return 'an object' end}))"}
+    for _, body in ipairs {"return 'an object'", "return 5", "return {}", "error('again')", "error {}", "", "return ''"} do
+      same {"-e", ("error(setmetatable({}, {__tostring = function() %s end}))"):format(body)}
+    end
     same {"-e", "error()"}
     same {"-e", "error('two\\nlines')"}
     same {"-e", "error('a: 3: b', 0)"}

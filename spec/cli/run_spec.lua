@@ -279,6 +279,10 @@ describe("nkilua run", function()
       {"a=f32[2]:normal(99999999999999999999)", "64-bit integer"}, {"=3", "'=3' is not a value"},
       {"a=" .. ("{"):rep(51) .. "1" .. ("}"):rep(51), "a: ", "tuples nest at most 50 deep"},
       {"a=" .. ("{"):rep(100000), "a: ", "tuples nest at most 50 deep"},
+      {"a=f32[2]:full(1e400)", "the number is too large"}, {"a=f32[2]:full(-1e999)", "an infinite one is written inf"},
+      {"scale=1e400", "the number is too large"}, {"a={1,{-1e400}}", "the number is too large"},
+      {"scale=0x10000000000000001", "the number is too large"},
+      {"a=f32[2]:normal(0x10000000000000001)", "64-bit integer"},
       {"a=" .. ("{"):rep(50) .. '"{{"' .. ("}"):rep(49), "is not a value"},
     }
     for _, case in ipairs(cases) do

@@ -64,7 +64,11 @@ describe("t.shape", function()
   it("and lists are checked", function()
     local function make(shape) return function() nl.ndarray(shape, "float32") end end
     assert.truthy(kernel.error_of(make(128)):find("must be a shape", 1, true))
-    assert.truthy(kernel.error_of(make {128, "x"}):find("a list of integers", 1, true))
+    for what, shape in pairs {["the string 'x' for axis 1"] = {128, "x"}, ["7.5 for axis 0"] = {7.5, 2},
+                              ["nil for axis 1"] = {4, nil, 3}} do
+      local text = tostring(kernel.error_of(make(shape)))
+      assert.truthy(text:find("a list of integers, got .*" .. what), text)
+    end
     local e = kernel.error_of(make {1, 1, 1, 1, 1, 1, 1, 1, 1})
     assert.equal("err_shape_rank", e.id)
     assert.truthy(e:find("9 axes; at most 8", 1, true))

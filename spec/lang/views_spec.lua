@@ -147,4 +147,17 @@ describe("views", function()
     local e = kernel.error_of(function() nl.zeros({4, 3}, nl.uint8):view(nl.float32) end)
     assert.equal("err_view_cast", e.id)
   end)
+
+  it("do not remember every index text", function()
+    kernel.trace(function(t)
+      collectgarbage()
+      local before = collectgarbage "count"
+      for i = 0, 20000 do
+        local _ = t[(":, %d:64%s"):format(i % 64, (" "):rep(i // 64))]
+      end
+      collectgarbage()
+      collectgarbage()
+      assert.is_true(collectgarbage "count" - before < 8192)
+    end)
+  end)
 end)

@@ -118,7 +118,6 @@ typedef struct ApiRun {
   SimProfile *profile; /* NULL: nothing is measured */
 } ApiRun;
 bool api_run(const ApiRun *run, nkl_tensor **outputs, Diag *d);
-bool api_check_ranks(const nkl_sim *s, Diag *d);
 /* The operands of a caller's run, of all ranks, in a new array; false: d is filled. inputs stay the caller's. */
 bool api_operands(const Artifact *a, const nkl_sim *s, const char *who, SimTensor **out, Diag *d);
 void api_operands_free(const Artifact *a, const nkl_sim *s, SimTensor *operands);

@@ -63,7 +63,7 @@ static bool take_operands(Calling *k) {
 /* Frameworks get the new bytes of what the kernel updates. */
 static bool write_back(const Calling *k, uint32_t i, nkl_tensor *const *outputs) {
   for (uint32_t o = 0; k->s->in_place && o < k->a->noutputs; o++) {
-    if (artifact_alias(k->a, o) != (int32_t)i) continue;
+    if (fw_updated_operand(k->a, o) != (int32_t)i) continue;
     memcpy(k->operands[i].data, outputs[o]->t.data, (size_t)tensor_bytes(&k->operands[i]));
     return true;
   }

@@ -226,6 +226,7 @@ static bool has_lists(nkl_ctx *c, const nkl_request *r) {
                      : r->nopts && !r->opts ? "opts"
                                             : NULL;
   char text[64];
+  if (r->ngrid > NKL_MAX_RANK) return DIAG(&c->diag, api_use, "nkl_specialize", "ngrid is not 0 to 8");
   if (!what) return true;
   snprintf(text, sizeof text, "%s is NULL and n%s is not 0", what, what);
   return DIAG(&c->diag, api_use, "nkl_specialize", text);

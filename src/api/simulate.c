@@ -13,7 +13,7 @@ static size_t ranks_of(const nkl_sim *s) { return s->ranks ? s->ranks : 1; }
 static size_t all_inputs(const ApiRun *run) { return ranks_of(run->sim) * run->artifact->ninputs; }
 static size_t all_outputs(const ApiRun *run) { return ranks_of(run->sim) * run->artifact->noutputs; }
 
-bool api_check_ranks(const nkl_sim *s, Diag *d) {
+static bool check_ranks(const nkl_sim *s, Diag *d) {
   return ranks_of(s) <= SIM_MAX_RANKS || DIAG(d, rank_count, (long long)s->ranks, SIM_MAX_RANKS);
 }
 
@@ -38,37 +38,17 @@ bool api_check_operands(const ApiRun *run, Diag *d) {
   return true;
 }
 
-static bool is_written(const Artifact *a, int32_t operand) {
-  for (uint32_t i = 0; i < a->module->nfunc; i++)
-    if (fw_operand_written(a->module->func[i], (uint32_t)operand)) return true;
-  return false;
-}
-
 /* Output k of all is an operand itself, updated: which of all, else -1. */
 static int64_t in_place(const ApiRun *run, size_t k) {
   uint32_t rank = (uint32_t)(k / run->artifact->noutputs);
-  int32_t i = run->sim->in_place ? artifact_alias(run->artifact, (uint32_t)(k % run->artifact->noutputs)) : -1;
+  int32_t i = run->sim->in_place ? fw_updated_operand(run->artifact, (uint32_t)(k % run->artifact->noutputs)) : -1;
   int64_t at = (int64_t)rank * run->artifact->ninputs + i;
-  return i >= 0 && run->operand[at] && is_written(run->artifact, i) ? at : -1;
+  return i >= 0 && run->operand[at] ? at : -1;
 }
 
 /* Memory that is updated in place may not be that of another operand. */
 static bool check_overlap(const ApiRun *run, Diag *d) {
-  const Artifact *a = run->artifact;
-  for (size_t k = 0; k < all_outputs(run); k++) {
-    int64_t w = in_place(run, k);
-    if (w < 0) continue;
-    uintptr_t lo = (uintptr_t)run->operands[w].data, hi = lo + (uintptr_t)tensor_bytes(&run->operands[w]);
-    for (int64_t i = 0; i < (int64_t)all_inputs(run); i++) {
-      uintptr_t other = (uintptr_t)run->operands[i].data;
-      if (i == w || other >= hi || other + (uintptr_t)tensor_bytes(&run->operands[i]) <= lo) continue;
-      const char *name = a->input_names[w % a->ninputs];
-      int mine = (int)(w / a->ninputs), theirs = (int)(i / a->ninputs);
-      if (mine != theirs) return DIAG(d, array_of_ranks, a->func_name, name, mine, theirs);
-      return DIAG(d, array_bound_twice, a->func_name, name, a->input_names[i % a->ninputs], name);
-    }
-  }
-  return true;
+  return !run->sim->in_place || host_check_overlap(run->artifact, (int64_t)ranks_of(run->sim), run->operands, d);
 }
 
 bool api_new_outputs(const ApiRun *run, SimTensor *out, Diag *d) {
@@ -127,7 +107,6 @@ static bool hand_out(const ApiRun *run, SimTensor *out, nkl_tensor **outputs, Di
 bool api_run(const ApiRun *run, nkl_tensor **outputs, Diag *d) {
   size_t n = all_outputs(run);
   Alloc alloc = run->artifact->arena.alloc;
-  if (!api_check_ranks(run->sim, d)) return false;
   for (size_t k = 0; k < n; k++) outputs[k] = NULL;
   SimTensor *out = alloc_new(&alloc, n * sizeof *out + 1);
   if (!out) return DIAG0(d, nomem);
@@ -151,6 +130,7 @@ static size_t bytes_of_operands(const Artifact *a, const nkl_sim *s) {
 bool api_operands(const Artifact *a, const nkl_sim *s, const char *who, SimTensor **out, Diag *d) {
   size_t n = ranks_of(s) * a->ninputs;
   *out = NULL;
+  if (!check_ranks(s, d)) return false;
   if (s->ninputs != n) return DIAG(d, input_count, a->func_name, n, s->ninputs);
   if (!api_list(who, "inputs", s->inputs, n, d)) return false;
   Alloc alloc = a->arena.alloc;

@@ -188,16 +188,11 @@ static bool take_buffers(Call *c, Diag *d) {
 
 /* ---- the run --------------------------------------------------------------------------------------------------- */
 
-static bool overlap(const SimTensor *a, const SimTensor *b) {
-  uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
-  return x < y + (uintptr_t)tensor_bytes(b) && y < x + (uintptr_t)tensor_bytes(a);
-}
-
 /* Result k may be computed where it belongs: no operand lies there but the one that it aliases. */
 static bool in_place(const Call *c, uint32_t k) {
   int32_t own = artifact_alias(c->artifact, k);
   for (uint32_t i = 0; i < c->artifact->ninputs; i++) {
-    if (!overlap(&c->operands[i], &c->results[k])) continue;
+    if (!tensors_overlap(&c->operands[i], &c->results[k])) continue;
     if ((int32_t)i != own || c->operands[i].data != c->results[k].data) return false;
   }
   return true;

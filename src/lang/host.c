@@ -52,11 +52,14 @@ void host_string_diag(const char *s, ErrId id, Diag *d) {
   if (s[first]) text_puts(&d->notes, s + first + 1);
 }
 
-/* Message handler: keeps the traceback, leaves the value as it is. */
+/* Message handler, as lua's: an object speaks through a __tostring that gives a string, all else has a traceback. Our
+   own error objects stay what they are. */
 static int keep_traceback(lua_State *L) {
   Host *h = lua_touserdata(L, lua_upvalueindex(1));
   text_clear(&h->traceback);
-  if (lua_type(L, 1) != LUA_TSTRING && luaL_getmetafield(L, 1, "__tostring") != LUA_TNIL) return lua_pop(L, 1), 1;
+  if (h->c && lang_is_error(L, 1)) return 1;
+  if (!lua_isstring(L, 1) && luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING) return 1;
+  lua_settop(L, 1);
   luaL_traceback(L, L, NULL, 1);
   text_puts(&h->traceback, lua_tostring(L, -1));
   lua_pop(L, 1);
@@ -96,15 +99,15 @@ static void trim_traceback(Text *where) {
 /* (value, failure) */
 static int fill_diag(lua_State *L) {
   Failure *f = lua_touserdata(L, 2);
-  if (luaL_getmetafield(L, 1, "__name") == LUA_TSTRING && strcmp(lua_tostring(L, -1), LANG_ERROR) == 0) {
+  if (f->h->c && lang_is_error(L, 1)) {
     lang_to_diag(L, 1, f->d);
     if (strncmp(text_str(&f->d->where), "stack traceback:", 16) == 0 && !tells(text_str(&f->d->where)))
       text_clear(&f->d->where);
     trim_traceback(&f->d->where);
     return 0;
   }
-  if (lua_isstring(L, 1) || luaL_getmetafield(L, 1, "__tostring") != LUA_TNIL) {
-    host_string_diag(luaL_tolstring(L, 1, NULL), ERR_lua, f->d);
+  if (lua_isstring(L, 1)) {
+    host_string_diag(lua_tostring(L, 1), ERR_lua, f->d);
     if (strcmp(diag_message(f->d), "not enough memory") == 0) f->d->id = ERR_nomem; /* LPeg's way of saying it */
   } else {
     diag_failf(f->d, ERR_lua, "(error object is a %s value)", luaL_typename(L, 1));

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "fw.h"
+#include "sim.h"
 
 typedef struct Host Host;
 typedef void (*HostWrite)(void *ud, const char *s, size_t n);
@@ -113,6 +114,8 @@ bool host_value(Host *h, const HostWord *word, Arena *a, HostValue *out, Diag *d
 /* What the environment says of runs; false: a variable has a value that nobody knows. imprecise: NKI_PRECISE_FP=0,
    narrow floats are kept as f32. */
 bool host_environment(bool *imprecise, Diag *d);
+/* Operands of all ranks, by rank: memory that the program updates may not be that of another operand. */
+bool host_check_overlap(const Artifact *a, int64_t ranks, const SimTensor *operands, Diag *d);
 void host_to_stdout(void *ud, const char *s, size_t n); /* HostWrites; ud is ignored */
 void host_to_stderr(void *ud, const char *s, size_t n); /* after what was printed before */
 #endif

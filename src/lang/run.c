@@ -5,6 +5,7 @@
 
 #include "host.h"
 #include "kernel.h"
+#include "tensorfile.h"
 
 typedef struct HostRun {
   LangCtx *c;
@@ -15,29 +16,18 @@ typedef struct HostRun {
 
 static int64_t runs_of(const HostRun *run) { return run->ranks ? run->ranks : 1; }
 
-static size_t bytes_of(const SimTensor *t) {
-  size_t n = (size_t)dtype_bytes(t->dtype);
-  for (int i = 0; i < t->rank; i++) n *= (size_t)t->shape[i];
-  return n;
-}
-
-/* Memory that operand w of rank r has in common with another one, as its index among all; -1: with none. */
-static int64_t shared_with(const HostRun *run, int64_t w) {
-  uintptr_t lo = (uintptr_t)run->operands[w].data, hi = lo + bytes_of(&run->operands[w]);
-  for (int64_t i = 0; i < runs_of(run) * run->a->ninputs; i++) {
-    uintptr_t other = (uintptr_t)run->operands[i].data;
-    if (i != w && other < hi && other + bytes_of(&run->operands[i]) > lo) return i;
-  }
+/* Another one of the operands of all ranks that has memory in common with operand w; -1: none has. */
+static int64_t shared_with(int64_t n, const SimTensor *operands, int64_t w) {
+  for (int64_t i = 0; i < n; i++)
+    if (i != w && tensors_overlap(&operands[w], &operands[i])) return i;
   return -1;
 }
 
-/* Memory that two operands share may not be written through one of them. */
-static bool check_overlap(const HostRun *run, Diag *d) {
-  const Artifact *a = run->a;
-  for (int64_t r = 0; r < runs_of(run); r++)
+bool host_check_overlap(const Artifact *a, int64_t ranks, const SimTensor *operands, Diag *d) {
+  for (int64_t r = 0; r < ranks; r++)
     for (uint32_t k = 0; k < a->noutputs; k++) {
       int32_t w = fw_updated_operand(a, k);
-      int64_t other = w < 0 ? -1 : shared_with(run, r * a->ninputs + w);
+      int64_t other = w < 0 ? -1 : shared_with(ranks * a->ninputs, operands, r * a->ninputs + w);
       if (other < 0) continue;
       if (other / a->ninputs == r)
         return DIAG(d, array_bound_twice, a->func_name, a->input_names[w], a->input_names[other], a->input_names[w]);
@@ -74,7 +64,7 @@ static bool simulate(const HostRun *run, Diag *d) {
   opt.report = &report;
   text_init(&report.lines, c->alloc);
   const SimRanks ranks = {.n = runs_of(run), .operands = run->operands, .outputs = run->outputs};
-  bool ok = check_overlap(run, d) && sim_run_ranks(run->a->module, &ranks, &opt, d);
+  bool ok = host_check_overlap(run->a, ranks.n, run->operands, d) && sim_run_ranks(run->a->module, &ranks, &opt, d);
   if (report.lines.len) c->warn(c->io_ud, report.lines.data, report.lines.len);
   text_free(&report.lines);
   return ok;
@@ -124,7 +114,7 @@ static void update_operands(lua_State *L, const HostRun *run, int first, int res
     int32_t operand = fw_updated_operand(a, k);
     for (int64_t r = 0; operand >= 0 && r < runs_of(run); r++) {
       const SimTensor *from = &run->outputs[r * a->noutputs + k];
-      memcpy(run->operands[r * a->ninputs + operand].data, from->data, bytes_of(from));
+      memcpy(run->operands[r * a->ninputs + operand].data, from->data, (size_t)tensor_bytes(from));
       lua_pushvalue(L, first + (int)(r * a->ninputs) + operand);
       if (run->ranks) {
         lua_rawseti(L, results + (int)k, r + 1);

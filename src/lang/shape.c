@@ -53,7 +53,7 @@ static int shape_len(lua_State *L) {
   return 1;
 }
 
-/* A shape or a plain list of integers; false when it is neither or too long. */
+/* A shape or a plain list of integers; false when it is neither or too long: out->rank items are integers then. */
 static bool dims_of(lua_State *L, LangCtx *c, int i, LShape *out) {
   const LShape *s = to_shape(L, c, i);
   if (s) {
@@ -61,13 +61,14 @@ static bool dims_of(lua_State *L, LangCtx *c, int i, LShape *out) {
     return true;
   }
   lua_Unsigned n = lua_rawlen(L, i);
+  out->rank = 0;
   if (lua_type(L, i) != LUA_TTABLE || n > IR_MAX_RANK) return false;
-  out->rank = (int)n;
-  for (int d = 0; d < out->rank; d++) {
-    lua_rawgeti(L, i, d + 1);
-    bool ok = lang_to_int(L, -1, &out->dim[d]);
+  while (out->rank < (int)n) {
+    lua_rawgeti(L, i, out->rank + 1);
+    bool ok = lang_to_int(L, -1, &out->dim[out->rank]);
     lua_pop(L, 1);
     if (!ok) return false;
+    out->rank++;
   }
   return true;
 }
@@ -185,8 +186,13 @@ int lang_check_shape(lua_State *L, int i, const char *func, const char *what, in
     lang_kind_error(L, i, func, what, "a shape: a list of integers such as {128, 512}");
   if (!to_shape(L, c, i) && lua_rawlen(L, i) > IR_MAX_RANK)
     LANG_HERE(L, shape_rank, func, what, (int)lua_rawlen(L, i), IR_MAX_RANK);
-  if (!dims_of(L, c, i, &s) || !lang_is_list(L, i))
-    LANG_HERE(L, bind_kind, func, what, "a list of integers", "a table with other values");
+  if (!dims_of(L, c, i, &s)) {
+    char item[DESCRIBE], got[DESCRIBE + 32];
+    lua_rawgeti(L, i, s.rank + 1);
+    snprintf(got, sizeof got, "%s for axis %d", lang_describe(L, -1, item, sizeof item), s.rank);
+    LANG_HERE(L, bind_kind, func, what, "a list of integers", got);
+  }
+  if (!lang_is_list(L, i)) LANG_HERE(L, bind_kind, func, what, "a list of integers", "a table with other keys");
   memcpy(dim, s.dim, sizeof s.dim);
   return s.rank;
 }

@@ -129,6 +129,29 @@ static void parse_string(lua_State *L, Reader *r, int i) {
   lua_settop(L, top);
 }
 
+/* Keeps the keys on top of the stack for the text at i. Texts that are made anew each time would fill the memory: of
+   MAX_TEXTS all are forgotten. [1] counts them. */
+static void remember(lua_State *L, const void *cache, int i) {
+  enum { MAX_TEXTS = 4096 };
+  lua_rawgetp(L, LUA_REGISTRYINDEX, cache);
+  lua_rawgeti(L, -1, 1);
+  lua_Integer n = lua_tointeger(L, -1);
+  lua_pop(L, 1);
+  if (n == MAX_TEXTS) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, cache);
+    n = 0;
+  }
+  lua_pushinteger(L, n + 1);
+  lua_rawseti(L, -2, 1);
+  lua_pushvalue(L, i);
+  lua_pushvalue(L, -3);
+  lua_rawset(L, -3);
+  lua_pop(L, 1);
+}
+
 /* Strings are parsed once: the registry keeps text -> keys. */
 static void read_string(lua_State *L, Reader *r, int i) {
   static const char cache;
@@ -155,9 +178,7 @@ static void read_string(lua_State *L, Reader *r, int i) {
     Reader sub = {r->c, r->tile, parsed, false};
     memset(parsed, 0, sizeof *parsed);
     parse_string(L, &sub, i);
-    lua_pushvalue(L, i);
-    lua_pushvalue(L, -2);
-    lua_rawset(L, table);
+    remember(L, &cache, i);
   }
   const Keys *k = lua_touserdata(L, -1);
   for (int m = 0; m < k->n; m++) *next_key(L, r) = k->key[m];

@@ -30,6 +30,11 @@ int64_t tensor_count(const SimTensor *t) {
 
 int64_t tensor_bytes(const SimTensor *t) { return tensor_count(t) * dtype_bytes(t->dtype); }
 
+bool tensors_overlap(const SimTensor *a, const SimTensor *b) {
+  uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
+  return x < y + (uintptr_t)tensor_bytes(b) && y < x + (uintptr_t)tensor_bytes(a);
+}
+
 void tensor_free(Alloc alloc, SimTensor *t) {
   if (t->data) alloc_free(&alloc, t->data, (size_t)tensor_bytes(t) + 1);
   t->data = NULL;
@@ -122,8 +127,9 @@ static bool found_numpy(const Reading *r, const NpyArray *a, Found *f) {
 static bool find_numpy(const Reading *r, Found *f) {
   NpyArray one;
   const NpyArray *a = &one;
-  bool ok = tensorfile_kind(r->ask->path) == TF_npz ? find_npz(r, &a) : npy_parse(&r->in, &one, r->d);
-  return ok && found_numpy(r, a, f);
+  if (tensorfile_kind(r->ask->path) == TF_npz) return find_npz(r, &a) && found_numpy(r, a, f);
+  if (r->ask->member) return DIAG(r->d, file_member, r->ask->path, "array", r->ask->member, "an .npy has one, unnamed");
+  return npy_parse(&r->in, &one, r->d) && found_numpy(r, a, f);
 }
 
 static bool of_safe_name(const Reading *r, const char *name, Found *f) {

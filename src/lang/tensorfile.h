@@ -37,6 +37,7 @@ typedef struct TensorList {
 bool tensorfile_read_all(Arena *a, Alloc alloc, const TensorAsk *ask, TensorList *out, Diag *d);
 int64_t tensor_count(const SimTensor *t);
 int64_t tensor_bytes(const SimTensor *t);
+bool tensors_overlap(const SimTensor *a, const SimTensor *b); /* have memory in common */
 void tensor_free(Alloc alloc, SimTensor *t);
 
 /* Appends the bytes of a file. An .npy holds exactly one tensor; names are used by the others. */
