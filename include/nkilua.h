@@ -251,9 +251,9 @@ NKL_API nkl_tensor *nkl_tensor_retain(nkl_tensor *t);
 NKL_API void nkl_tensor_release(nkl_tensor *t);
 /* Shape, dtype, strides and bytes; data is lent and may be written through. */
 NKL_API void nkl_tensor_describe(const nkl_tensor *t, nkl_tensor_desc *out);
-/* Reads .npy, .npz and .safetensors. member NULL: the only one; that of an .npy has no name. dtype NKL_INVALID: as the file says; a file of 64-bit
-   numbers or of raw bytes (NumPy's V2) needs one. Numbers are converted, to integers only when every value fits; raw
-   bytes are taken as they are. */
+/* Reads .npy, .npz and .safetensors. member NULL: the only one; that of an .npy has no name. dtype NKL_INVALID: as the
+   file says; a file of 64-bit numbers or of raw bytes (NumPy's V2) needs one. Numbers are converted, to integers only
+   when every value fits; raw bytes are taken as they are. */
 NKL_API NKL_NODISCARD nkl_status nkl_tensor_load(nkl_ctx *c, const char *path, const char *member, nkl_dtype dtype,
                                                  nkl_tensor **out);
 /* The same for a word of the VALUE grammar: "a.npy:f32", "b.npz:name", "w.safetensors:name:bf16". raw: what raw bytes

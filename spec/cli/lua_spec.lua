@@ -83,7 +83,8 @@ describe("nkilua as lua", function()
   it("says what lua says when something fails", function()
     same {"-e", "error('boom')"}
     same {"-e", "error({})"}
-    for _, body in ipairs {"return 'an object'", "return 5", "return {}", "error('again')", "error {}", "", "return ''"} do
+    local bodies = {"return 'an object'", "return 5", "return {}", "error('again')", "error {}", "", "return ''"}
+    for _, body in ipairs(bodies) do
       same {"-e", ("error(setmetatable({}, {__tostring = function() %s end}))"):format(body)}
     end
     same {"-e", "error()"}

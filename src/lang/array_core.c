@@ -111,7 +111,8 @@ static LDecl *self(lua_State *L, int i) {
 
 static int l_decl_index(lua_State *L) {
   const LDecl *d = self(L, 1);
-  const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+  char clip[TEXT_CLIP + 4];
+  const char *key = lua_type(L, 2) == LUA_TSTRING ? lang_name(L, 2, clip) : "";
   if (strcmp(key, "shape") == 0) return lang_push_shape(L, d->rank, d->shape), 1;
   if (strcmp(key, "dtype") == 0) return lua_pushstring(L, dtype_name(d->dtype)), 1;
   if (strcmp(key, "ndim") == 0) return lua_pushinteger(L, d->rank), 1;

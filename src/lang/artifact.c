@@ -219,7 +219,8 @@ static int l_index(lua_State *L) {
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
   if (lua_type(L, 2) != LUA_TSTRING) return no_field(L, luaL_typename(L, 2));
-  const char *name = lua_tostring(L, 2);
+  char clip[TEXT_CLIP + 4];
+  const char *name = lang_name(L, 2, clip);
   for (int i = 0; i < FIELDS; i++)
     if (strcmp(fields[i].name, name) == 0) return fields[i].push(L, a);
   return no_field(L, name);

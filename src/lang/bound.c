@@ -63,7 +63,8 @@ static void check_names(lua_State *L, const KernelCore *core, int arguments) {
   while (lua_next(L, arguments)) {
     lua_pop(L, 1);
     int p = 0;
-    const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
+    char clip[TEXT_CLIP + 4];
+    const char *name = lua_type(L, -1) == LUA_TSTRING ? lang_name(L, -1, clip) : "";
     while (p < core->nparams && strcmp(core->params[p], name) != 0) p++;
     if (p == core->nparams)
       LANG_FAIL(L, kernel_step, core->func_name, "BoundArguments", "has an argument that is no parameter");

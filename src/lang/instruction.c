@@ -74,9 +74,9 @@ static int to_string(lua_State *L) {
 }
 
 static int get(lua_State *L) {
-  char key[DESCRIBE];
+  char key[DESCRIBE], clip[TEXT_CLIP + 4];
   if (!instruction_at(L, 1)) return luaL_error(L, "attempt to index a userdata value");
-  if (lua_type(L, 2) == LUA_TSTRING && strcmp(lua_tostring(L, 2), "depends_on") == 0) {
+  if (lua_type(L, 2) == LUA_TSTRING && strcmp(lang_name(L, 2, clip), "depends_on") == 0) {
     lua_pushvalue(L, lua_upvalueindex(2));
     return 1;
   }

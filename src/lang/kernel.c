@@ -159,7 +159,8 @@ static int l_newindex(lua_State *L) {
 
 /* What a class or an instance has under the name goes before what every kernel has. */
 static int class_index(lua_State *L, const LKernel *k) {
-  return k->core->custom && lua_type(L, 2) == LUA_TSTRING && class_find(L, lang_upctx(L), 1, lua_tostring(L, 2));
+  char clip[TEXT_CLIP + 4];
+  return k->core->custom && lua_type(L, 2) == LUA_TSTRING && class_find(L, lang_upctx(L), 1, lang_name(L, 2, clip));
 }
 
 /* Methods first: upvalue 2 is their table. */
@@ -169,7 +170,8 @@ static int l_index(lua_State *L) {
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TNIL) return 1;
   lua_settop(L, 2);
-  return lua_type(L, 2) == LUA_TSTRING ? field(L, k, lua_tostring(L, 2)) : launch(L, k);
+  char clip[TEXT_CLIP + 4];
+  return lua_type(L, 2) == LUA_TSTRING ? field(L, k, lang_name(L, 2, clip)) : launch(L, k);
 }
 
 static int l_tostring(lua_State *L) {

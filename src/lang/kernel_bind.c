@@ -51,7 +51,8 @@ static void spread(lua_State *L, const KernelCore *core, int first, int npos) {
   int table = first + core->nparams;
   lua_pushnil(L);
   while (lua_next(L, table)) {
-    const char *name = lua_tostring(L, -2);
+    char clip[TEXT_CLIP + 4];
+    const char *name = lang_name(L, -2, clip);
     int p = param_index(core, name);
     if (p < 0) unknown_param(L, lang_ctx(L), core, name);
     if (p < npos && !lua_isnil(L, first + p)) LANG_FAIL(L, kernel_twice, core->func_name, name);

@@ -112,8 +112,9 @@ enum { OF_CLASSES = 5, IN_LUA = 6 }; /* from here on: no mode of nki.jit; a clas
 static const KernelMode modes[] = {MODE_AUTO, MODE_SIMULATION, MODE_JAX, MODE_TORCHXLA, MODE_LEGACY, MODE_FRAMEWORK};
 
 static int find_mode(lua_State *L, const char *who) {
-  const char *name = check_string(L, who, P_mode, "mode");
+  check_string(L, who, P_mode, "mode");
   char text[TEXT_CLIP + 160], clip[TEXT_CLIP + 4];
+  const char *name = lang_name(L, P_mode, clip);
   int k = 0;
   while (mode_names[k] && (k == OF_CLASSES || strcmp(mode_names[k], name) != 0)) k++;
   if (mode_names[k]) return k;
@@ -202,7 +203,9 @@ static void read_target(lua_State *L, LangCtx *c, KernelCore *core, const char *
   Target t;
   bool fallback;
   const char *warning;
-  core->target = keep(L, core, check_string(L, who, P_platform_target, "platform_target"));
+  char clip[TEXT_CLIP + 4];
+  check_string(L, who, P_platform_target, "platform_target");
+  core->target = keep(L, core, lang_name(L, P_platform_target, clip));
   if (!fw_get_platform_target(core->target, &t, &fallback, &warning, &c->diag)) lang_raise(L, &c->diag);
 }
 

@@ -38,6 +38,18 @@ static const char *string_arg(lua_State *L, int i, const BindSpec *spec) {
   return lua_tostring(L, i);
 }
 
+/* A string that files hold or the system takes, which end at a NUL byte. */
+static const char *plain(lua_State *L, int i, const char *func, const char *what) {
+  const char *s = lua_tostring(L, i);
+  if (strlen(s) != lua_rawlen(L, i)) lang_kind_error(L, i, func, what, "text without NUL bytes");
+  return s;
+}
+
+static const char *plain_arg(lua_State *L, int i, const BindSpec *spec) {
+  string_arg(L, i, spec);
+  return plain(L, i, spec->func, spec->names[i - 1]);
+}
+
 /* {w = nl.bfloat16, ...}: dtypes of single members. The table at i keeps the names alive. */
 static void read_dtypes(lua_State *L, int i, Bag *bag, TensorAsk *ask) {
   uint32_t n = 0;
@@ -48,7 +60,8 @@ static void read_dtypes(lua_State *L, int i, Bag *bag, TensorAsk *ask) {
   for (lua_pushnil(L); lua_next(L, i); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING)
       lang_kind_error(L, -2, "nki.ndarray.load", "dtype", "a dtype or {name = dtype}");
-    list[ask->ndtypes++] = (MemberDtype){lua_tostring(L, -2), lang_check_dtype(L, -1, "nki.ndarray.load", "dtype")};
+    list[ask->ndtypes++] =
+        (MemberDtype){plain(L, -2, "nki.ndarray.load", "dtype"), lang_check_dtype(L, -1, "nki.ndarray.load", "dtype")};
   }
 }
 
@@ -60,8 +73,8 @@ int array_load(lua_State *L) {
   static const BindSpec spec = {.func = "nki.ndarray.load", .names = names, .required = required, .n = 3};
   LangCtx *c = lang_ctx(L);
   lang_bind(L, &spec);
-  TensorAsk ask = {.path = string_arg(L, 1, &spec)};
-  if (!lua_isnil(L, 2)) ask.member = string_arg(L, 2, &spec);
+  TensorAsk ask = {.path = plain_arg(L, 1, &spec)};
+  if (!lua_isnil(L, 2)) ask.member = plain_arg(L, 2, &spec);
   Bag *bag = push_bag(L);
   if (lua_istable(L, 3) && !ask.member && tensorfile_kind(ask.path) != TF_npy)
     read_dtypes(L, 3, bag, &ask);
@@ -109,8 +122,9 @@ static TensorNamed *list_of(lua_State *L, int i, Arena *arena, size_t *n) {
   for (lua_pushnil(L); list && tensors && lua_next(L, i); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING)
       lang_kind_error(L, -2, func, "arrays", "an array, or a table of arrays by name; it has a key that");
-    tensors[*n] = tensor_of(array_check(L, lua_gettop(L), func, lua_tostring(L, -2)));
-    list[*n] = (TensorNamed){lua_tostring(L, -2), &tensors[*n]};
+    const char *name = plain(L, -2, func, "arrays");
+    tensors[*n] = tensor_of(array_check(L, lua_gettop(L), func, name));
+    list[*n] = (TensorNamed){name, &tensors[*n]};
     ++*n;
   }
   if (list) qsort(list, *n, sizeof *list, by_name);
@@ -123,7 +137,7 @@ int array_save(lua_State *L) {
   static const BindSpec spec = {.func = "nki.ndarray.save", .names = names, .required = required, .n = 2};
   LangCtx *c = lang_ctx(L);
   lua_settop(L, 2); /* a table here is the arrays by name, never keywords */
-  const char *path = string_arg(L, 1, &spec);
+  const char *path = plain_arg(L, 1, &spec);
   Arena *arena = lang_scratch_arena(L, c);
   TensorNamed one, *list = &one;
   SimTensor tensor;

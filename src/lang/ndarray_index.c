@@ -97,7 +97,8 @@ static int no_field(lua_State *L) {
 static int l_index(lua_State *L) {
   const LArray *a = lang_to_array(L, 1);
   if (!a) return lang_kind_error(L, 1, "array", "self", "an array");
-  if (lua_type(L, 2) == LUA_TSTRING && push_field(L, a, lua_tostring(L, 2))) return 1;
+  char clip[TEXT_CLIP + 4];
+  if (lua_type(L, 2) == LUA_TSTRING && push_field(L, a, lang_name(L, 2, clip))) return 1;
   push_methods(L);
   lua_pushvalue(L, 2);
   if (lua_rawget(L, -2) != LUA_TNIL) return 1;

@@ -347,6 +347,7 @@ static void keyword(Binding *b, int nth) { /* key at -2, value at -1 */
     LANG_HERE(L, bind_key, func_name(b), luaL_typename(L, -2));
   }
   const char *key = lua_tostring(L, -2);
+  if (strlen(key) != lua_rawlen(L, -2)) LANG_HERE(L, bind_key, func_name(b), "string with a NUL byte");
   if (strcmp(key, "name") == 0) {
     label_value(b, -1);
     return;

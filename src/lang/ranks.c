@@ -21,19 +21,19 @@ bool ranks_is_options(lua_State *L, int i) {
 
 int64_t ranks_option(lua_State *L, int i, const char *func) {
   int64_t n = 0;
-  char got[DESCRIBE];
+  char got[DESCRIBE], clip[TEXT_CLIP + 4];
   if (lua_isnoneornil(L, i)) return 0;
   if (!is_plain(L, i)) lang_kind_error(L, i, func, "options", "a table such as {ranks = 4}");
   lua_pushnil(L);
   for (; lua_next(L, i); lua_pop(L, 1)) {
-    if (lua_type(L, -2) == LUA_TSTRING && strcmp(lua_tostring(L, -2), "ranks") == 0) continue;
+    if (lua_type(L, -2) == LUA_TSTRING && strcmp(lang_name(L, -2, clip), "ranks") == 0) continue;
     lua_pop(L, 1);
     static const char *const names[] = {"ranks"};
     static const BindSpec spec = {.names = names, .n = 1};
     BindSpec named = spec;
     named.func = func;
     if (lua_type(L, -1) == LUA_TSTRING) {
-      lang_say_unknown(L, &named, lua_tostring(L, -1));
+      lang_say_unknown(L, &named, lang_name(L, -1, clip));
       lang_raise_here(L, &lang_ctx(L)->diag);
     }
     LANG_HERE(L, bind_key, func, luaL_typename(L, -1));

@@ -73,6 +73,11 @@ const char *lang_clip(lua_State *L, int i, char clip[TEXT_CLIP + 4]) {
   return text_clip(clip, s, n);
 }
 
+const char *lang_name(lua_State *L, int i, char clip[TEXT_CLIP + 4]) {
+  const char *s = lua_tostring(L, i);
+  return strlen(s) == lua_rawlen(L, i) ? s : lang_clip(L, i, clip);
+}
+
 static void describe_userdata(lua_State *L, int i, char *buf, size_t size) {
   const LangCtx *c = lang_ctx(L);
   const LArray *array;

@@ -35,7 +35,8 @@ static int shape_index(lua_State *L) {
   const LShape *s = self(L, c);
   lua_Debug ar;
   int64_t d;
-  if (lua_type(L, 2) == LUA_TSTRING && strcmp(lua_tostring(L, 2), "unpack") == 0) {
+  char clip[TEXT_CLIP + 4];
+  if (lua_type(L, 2) == LUA_TSTRING && strcmp(lang_name(L, 2, clip), "unpack") == 0) {
     lua_pushvalue(L, lua_upvalueindex(2));
     return 1;
   }

@@ -19,7 +19,8 @@ int lang_token_call(lua_State *L) {
 
 static int token_index(lua_State *L) {
   const LToken *tok = lang_token_at(L, 1);
-  const char *key = lua_tostring(L, 2);
+  char clip[TEXT_CLIP + 4];
+  const char *key = lua_isstring(L, 2) ? lang_name(L, 2, clip) : NULL;
   if (!tok || !key) return lang_kind_error(L, 2, tok ? tok->name : "token", "field", "'name' or 'value'");
   if (strcmp(key, "name") == 0) {
     const char *dot = strrchr(tok->name, '.');
@@ -35,8 +36,7 @@ static int token_index(lua_State *L) {
       lua_pushinteger(L, tok->value);
     return 1;
   }
-  char clip[TEXT_CLIP + 4];
-  return LANG_HERE(L, no_such_name, tok->name, text_clip(clip, key, strlen(key)), "", "", "");
+  return LANG_HERE(L, no_such_name, tok->name, lang_clip(L, 2, clip), "", "", "");
 }
 
 static int token_tostring(lua_State *L) {

@@ -59,7 +59,8 @@ static int l_index(lua_State *L) {
       "output_names", "return_types", "result_is_sequence", "nodes",           NULL};
   const LTraced *t = traced_check(L, 1, "kernel_return");
   if (lua_type(L, 2) != LUA_TSTRING) lang_kind_error(L, 2, "kernel_return", "field", "a name");
-  const char *name = lua_tostring(L, 2);
+  char clip[TEXT_CLIP + 4];
+  const char *name = lang_name(L, 2, clip);
   const IrModule *m = t->m;
   if (strcmp(name, "ir") == 0) return push_ir(L, m);
   if (strcmp(name, "func_name") == 0) return lua_pushstring(L, m->name), 1;
