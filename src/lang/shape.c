@@ -193,7 +193,7 @@ int lang_check_shape(lua_State *L, int i, const char *func, const char *what, in
     snprintf(got, sizeof got, "%s for axis %d", lang_describe(L, -1, item, sizeof item), s.rank);
     LANG_HERE(L, bind_kind, func, what, "a list of integers", got);
   }
-  if (!lang_is_list(L, i)) LANG_HERE(L, bind_kind, func, what, "a list of integers", "a table with other keys");
+  if (!lang_is_list(L, i)) LANG_HERE(L, bind_kind, func, what, "a list of integers", "a table with other values");
   memcpy(dim, s.dim, sizeof s.dim);
   return s.rank;
 }
