@@ -255,7 +255,7 @@ describe("nkilua run", function()
     cli.fails(2, {"run", at("two.lua"), "--dry-ruin"}, "did you mean '--dry-run'?")
     cli.fails(2, {"exec", at("two.lua"), "--dry-run"}, "exec: no option '--dry-run'; these have it: run")
     build.spit(at("plain.lua"), "return 3")
-    cli.fails(2, {"run", at("plain.lua"), "--dry-run"}, "must return a kernel")
+    cli.fails(2, {"run", at("plain.lua"), "--dry-run"}, "the script returns 3; it must return a kernel")
   end)
 
   it("runs a script that returns no kernel, unless something is asked of one", function()

@@ -61,7 +61,9 @@ static void choose(lua_State *L, const Ask *ask) {
     lua_pushvalue(L, 2);
     return;
   }
-  if (!lua_istable(L, 2)) LANG_FAIL(L, no_kernel, lua_isnil(L, 2) ? "nothing" : luaL_typename(L, 2));
+  char got[DESCRIBE];
+  if (!lua_istable(L, 2))
+    LANG_FAIL(L, no_kernel, lua_isnil(L, 2) ? "nothing" : lang_describe(L, 2, got, sizeof got));
   Text *names = lang_scratch_text(L, c);
   int n = list_names(L, 2, ", ", names);
   if (n == 0) LANG_FAIL(L, no_kernel, "a table without kernels");
