@@ -52,7 +52,7 @@ static void kernels_are_found_in_what_a_script_returned(void **state) {
   nkl_kernel *k;
   nkl_buf names;
   assert_int_equal(nkl_get_kernel(c, NULL, &k), NKL_ERR_ARG); /* nothing was loaded */
-  no_kernel("return 3", NULL, "err_no_kernel", "number");
+  no_kernel("return 3", NULL, "err_no_kernel", "returns 3;");
   no_kernel("", NULL, "err_no_kernel", "nothing");
   no_kernel("return {}", NULL, "err_no_kernel", "table without kernels");
   no_kernel(ADD_SCALED, "x", "err_kernel_choice", "'x'");

@@ -62,8 +62,7 @@ static void choose(lua_State *L, const Ask *ask) {
     return;
   }
   char got[DESCRIBE];
-  if (!lua_istable(L, 2))
-    LANG_FAIL(L, no_kernel, lua_isnil(L, 2) ? "nothing" : lang_describe(L, 2, got, sizeof got));
+  if (!lua_istable(L, 2)) LANG_FAIL(L, no_kernel, lua_isnil(L, 2) ? "nothing" : lang_describe(L, 2, got, sizeof got));
   Text *names = lang_scratch_text(L, c);
   int n = list_names(L, 2, ", ", names);
   if (n == 0) LANG_FAIL(L, no_kernel, "a table without kernels");
