@@ -22,30 +22,40 @@ void json_end(JsonWriter *w, char close) {
 
 enum { PIECE = 4096, LONGEST = 6 }; /* LONGEST: the characters that one byte becomes at most */
 
+/* What follows the backslash of a byte that is escaped: 'u' when two hexadecimal digits say it, 0 of all others. */
+static const char escape[256] = {'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'b',         't',          'n', 'u',
+                                 'f', 'r', 'u', 'u', 'u', 'u', 'u', 'u', 'u',         'u',          'u', 'u',
+                                 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', ['"'] = '"', ['\\'] = '\\'};
+
 static char *put_escaped(char *to, unsigned char c) {
-  static const char letters[] = "b\bf\fn\nr\rt\t", hex[] = "0123456789abcdef"; /* pairs: letter, byte */
+  static const char hex[] = "0123456789abcdef";
   *to++ = '\\';
-  if (c == '"' || c == '\\') {
-    *to++ = (char)c;
-    return to;
-  }
-  const char *p = c ? strchr(letters, c) : NULL;
-  if (p) {
-    *to++ = p[-1];
-  } else {
-    memcpy(to, (char[]){'u', '0', '0', hex[c >> 4], hex[c & 15]}, 5);
-    to += 5;
-  }
-  return to;
+  *to++ = escape[c];
+  if (escape[c] != 'u') return to;
+  memcpy(to, (char[]){'0', '0', hex[c >> 4], hex[c & 15]}, 4);
+  return to + 4;
+}
+
+/* None of the eight bytes at s is escaped: none is less than a space, a quote or a backslash. */
+static bool eight_plain(const char *s) {
+  const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
+  uint64_t w;
+  memcpy(&w, s, sizeof w);
+  uint64_t quote = w ^ ones * '"', backslash = w ^ ones * '\\';
+  uint64_t less = (w - ones * 0x20) & ~w, quotes = (quote - ones) & ~quote, slashes = (backslash - ones) & ~backslash;
+  return ((less | quotes | slashes) & high) == 0;
 }
 
 static char *put_piece(char *to, const char *s, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    unsigned char c = (unsigned char)s[i];
-    if (c >= 0x20 && c != '"' && c != '\\')
-      *to++ = (char)c;
-    else
-      to = put_escaped(to, c);
+  const char *end = s + n;
+  while (s < end) {
+    if (end - s >= 8 && eight_plain(s)) {
+      memcpy(to, s, 8);
+      to += 8, s += 8;
+      continue;
+    }
+    for (; s < end && !escape[(unsigned char)*s]; s++) *to++ = *s;
+    if (s < end) to = put_escaped(to, (unsigned char)*s++);
   }
   return to;
 }
@@ -63,7 +73,7 @@ bool json_spells(const char *spelled, size_t n, const char *s, size_t len) {
   return p == end;
 }
 
-/* Between quotes. A program has an escape in every few bytes. */
+/* Between quotes. */
 static void put_string(Text *out, const char *s, size_t n) {
   text_putc(out, '"');
   for (size_t i = 0; i < n;) {
