@@ -36,20 +36,10 @@ static char *put_escaped(char *to, unsigned char c) {
   return to + 4;
 }
 
-/* None of the eight bytes at s is escaped: none is less than a space, a quote or a backslash. */
-static bool eight_plain(const char *s) {
-  const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
-  uint64_t w;
-  memcpy(&w, s, sizeof w);
-  uint64_t quote = w ^ ones * '"', backslash = w ^ ones * '\\';
-  uint64_t less = (w - ones * 0x20) & ~w, quotes = (quote - ones) & ~quote, slashes = (backslash - ones) & ~backslash;
-  return ((less | quotes | slashes) & high) == 0;
-}
-
 static char *put_piece(char *to, const char *s, size_t n) {
   const char *end = s + n;
   while (s < end) {
-    if (end - s >= 8 && eight_plain(s)) {
+    if (end - s >= 8 && text_eight_plain(s)) {
       memcpy(to, s, 8);
       to += 8, s += 8;
       continue;

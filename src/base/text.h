@@ -55,6 +55,16 @@ static inline void text_put_u64(Text *t, uint64_t v) {
   text_le64(b, v);
   text_put(t, b, sizeof b);
 }
+/* Are the eight bytes at s ASCII without control characters, quotes and backslashes, which strings of JSON and MLIR
+   hold as they are? (DEL is one of them.) */
+static inline bool text_eight_plain(const char *s) {
+  const uint64_t ones = UINT64_C(0x0101010101010101);
+  uint64_t w;
+  memcpy(&w, s, sizeof w);
+  uint64_t quote = w ^ ones * '"', backslash = w ^ ones * '\\';
+  /* the high bit of a byte is set when it is (w) not ASCII, less than a space, (quote, backslash) one of those */
+  return ((w | (w - ones * 0x20) | ((quote - ones) & ~quote) | ((backslash - ones) & ~backslash)) & ones * 0x80) == 0;
+}
 void text_puts(Text *t, const char *s);
 void text_putc(Text *t, char c);
 /* As in the C locale, whatever the program's locale is. For artifacts print doubles with text_double, not %g. */

@@ -172,6 +172,7 @@ static bool is_plain(char c) { return (unsigned char)(c - ' ') < 0x60 && c != '"
 /* The closing quote of the string whose inside begins at s; NULL at a control character or the end. */
 static const char *string_end(const char *s, const char *end, unsigned *seen) {
   for (;; s++) {
+    while (end - s >= 8 && text_eight_plain(s)) s += 8;
     while (s < end && is_plain(*s)) s++;
     if (s >= end || (unsigned char)*s < ' ') return NULL;
     if (*s == '"') return s;
