@@ -138,6 +138,28 @@ static void one_nan(void **state) {
   }
 }
 
+/* A NaN anywhere in C is found, one beside it is not. */
+static void finds_every_nan(void **state) {
+  (void)state;
+  enum { ROWS = 3, MOST = 150, LD = MOST + PAD };
+  static const char *const names[] = {"generic", "avx2", "avx512"};
+  float c[ROWS * LD];
+  for (int t = 0; t < 3; t++) {
+    const VmIsa *isa = vm_isa_named(names[t]);
+    for (int64_t n = 1; isa && n <= MOST; n++) {
+      for (int i = 0; i < ROWS * LD; i++) c[i] = i % LD < n ? (i % 2 ? INFINITY : -INFINITY) : NAN;
+      const Gemm g = {.m = ROWS, .n = n, .c = c, .ldc = LD};
+      if (isa->gemm_has_nan(&g)) fail_msg("%s, %d columns: there is none", names[t], (int)n);
+      for (int i = 0; i < ROWS * n; i++) {
+        float *at = &c[i / n * LD + i % n], before = *at;
+        *at = NAN;
+        if (!isa->gemm_has_nan(&g)) fail_msg("%s, %d columns: element %d", names[t], (int)n, i);
+        *at = before;
+      }
+    }
+  }
+}
+
 static void no_products(void **state) {
   (void)state;
   float a = 2.0f, b = 3.0f, c[2] = {7.0f, 8.0f};
@@ -187,8 +209,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(plain_on_request), /* first: nothing may have looked yet */
       cmocka_unit_test(one_thread),       /* before any other product */
-      cmocka_unit_test(exact_products),   cmocka_unit_test(plain_order),
-      cmocka_unit_test(no_products),      cmocka_unit_test(one_nan),
+      cmocka_unit_test(exact_products),   cmocka_unit_test(plain_order),     cmocka_unit_test(no_products),
+      cmocka_unit_test(one_nan),          cmocka_unit_test(finds_every_nan),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,17 +87,24 @@ static void gemm_row(const Gemm *g) {
   }
 }
 
+/* A comparison is unordered when either side is NaN, so one tells of two vectors. */
 static bool gemm_has_nan(const Gemm *g) {
-  vf found = v_set(0.0f);
+  const vf yes = v_set(1.0f);
+  vf found = v_set(0.0f), also = found;
   for (int64_t i = 0; i < g->m; i++) {
     const float *c = g->c + i * g->ldc;
-    for (int64_t j = 0; j < g->n; j += VL) {
+    int64_t j = 0;
+    for (; j + 4 * VL <= g->n; j += 4 * VL) {
+      found = v_sel(v_unord(v_ld(c + j), v_ld(c + j + VL)), yes, found);
+      also = v_sel(v_unord(v_ld(c + j + 2 * VL), v_ld(c + j + 3 * VL)), yes, also);
+    }
+    for (; j < g->n; j += VL) {
       vf x = g->n - j >= VL ? v_ld(c + j) : v_ld_part(c + j, g->n - j);
-      found = v_sel(v_unord(x, x), v_set(1.0f), found);
+      found = v_sel(v_unord(x, x), yes, found);
     }
   }
   float any = 0.0f;
-  for (int k = 0; k < VL; k++) any += found[k];
+  for (int k = 0; k < VL; k++) any += found[k] + also[k];
   return any != 0.0f;
 }
 #endif
