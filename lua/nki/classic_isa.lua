@@ -184,8 +184,9 @@ end
 
 -- A call with dst of which something is nil, so that the others stand where the classic form has other kinds.
 local function shifted(args)
-  return is_operand(args.op0) or kind(args.operand0) == "token" or is_operand(args.imm) or type(args.dst_idx) == "number"
-    or kind(args.reverse0) == "token" or is_operand(args.initial) and type(args.op0) == "number"
+  return is_operand(args.op0) or kind(args.operand0) == "token" or is_operand(args.imm)
+    or type(args.dst_idx) == "number" or kind(args.reverse0) == "token"
+    or is_operand(args.initial) and type(args.op0) == "number"
 end
 
 -- Is every operand of the classic order, as far as it is required, there?
