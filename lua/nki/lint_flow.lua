@@ -1,5 +1,5 @@
 -- lint_flow.lua: what is known of the names and expressions of a syntax tree. Returns a function: (block, facts) ->
--- {path, kind, visit}. facts[name]: what a public function gives ("tile", "index", ...); facts.methods: those of tiles.
+-- {path, kind, globals, children, ...}. facts[name]: what a public function gives ("tile", "index", ...); facts.methods: those of tiles.
 -- Of the script's own functions only what they return is followed, not what they are given.
 local modules = {nki = "nki", ["nki.language"] = "nl", ["nki.isa"] = "nisa", ["nki.collectives"] = "ncc"}
 local jits = {["nki.jit"] = true, ["nki.trace"] = true, ["nki.baremetal"] = true, ["nki.benchmark"] = true,
@@ -95,6 +95,7 @@ end
 -- and each use the function and the loop it stands in. loop: {up = the one around it}, nil outside of loops
 
 local scope, inside, loop
+local globals -- those that the text assigns: {[name] = true}
 
 local function declare(name, how, value, index, node)
   local symbol = {name = name.name, func = inside, loop = loop,
@@ -120,8 +121,12 @@ local function resolve_block(list, prepare)
 end
 
 local function write(target, value, index, node)
-  local symbol = target.tag == "Name" and resolve(target.name)
-  if not symbol then return end
+  if target.tag ~= "Name" then return end
+  local symbol = resolve(target.name)
+  if not symbol then
+    globals[target.name] = true
+    return
+  end
   symbol.writes[#symbol.writes + 1] = {how = "assign", value = value, index = index, node = node, loop = loop}
 end
 
@@ -197,8 +202,10 @@ end
 function opens.Name(node) node.symbol, node.func_of, node.loop = resolve(node.name), inside, loop end
 
 function resolve_node(node)
-  if opens[node.tag] then return opens[node.tag](node) end
-  children(node, resolve_node, resolve_block)
+  local f = opens[node.tag]
+  if f then return f(node) end
+  f = below[node.tag]
+  if f then return f(node, resolve_node, resolve_block) end
 end
 
 -- ---- what names and expressions are
@@ -208,20 +215,32 @@ Flow.__index = Flow
 
 local function only_write(symbol) return symbol and #symbol.writes == 1 and symbol.writes[1] or nil end
 
--- "nl.exp" of an expression that names something public, else nil.
-function Flow.path(self, node)
-  if node.tag == "Paren" then return self:path(node.inner) end
+local path_of
+
+local function find_path(node)
+  if node.tag == "Paren" then return path_of(node.inner) end
   if node.tag == "Name" then
     local w = only_write(node.symbol)
     if not w then return not node.symbol and node.name or nil end
-    return w.how == "local" and w.value and w.index == 1 and self:path(w.value) or nil
+    return w.how == "local" and w.value and w.index == 1 and path_of(w.value) or nil
   elseif node.tag == "Index" and node.key.tag == "String" then
-    local object = self:path(node.object)
+    local object = path_of(node.object)
     return object and object .. "." .. node.key.value
   elseif node.tag == "Call" and node.args[1] and node.args[1].tag == "String" and node.func.name == "require" then
     return modules[node.args[1].value]
   end
 end
+
+-- "nl.exp" of an expression that names something public, else nil. Rules ask again and again.
+function path_of(node)
+  local path = node.path
+  if path == nil then
+    path = find_path(node) or false
+    node.path = path
+  end
+  return path or nil
+end
+function Flow.path(_, node) return path_of(node) end
 
 -- The keywords of a call as {name = node}; nil when it has none.
 function Flow.keywords(_, call)
@@ -421,10 +440,10 @@ function Flow.note(self, node)
 end
 
 return function(tree, facts)
-  scope, inside, loop = nil, nil, nil
+  scope, inside, loop, globals = nil, nil, nil, {}
   resolve_block(tree)
   local self = setmetatable({facts = facts, kernels = {}, device_body = {}, open = {}, known = {}, left = STEPS,
-    children = children}, Flow)
+    globals = globals, children = children}, Flow)
   local look
   local function block(list) each(list, look) end
   function look(node)

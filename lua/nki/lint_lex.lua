@@ -1,6 +1,7 @@
--- lint_lex.lua: Lua 5.4 source as tokens. Returns a function: text -> tokens, comments; each is a list of
--- {kind =, text =, pos =}. kind: "name", "number", "string" (text without its quotes, escapes as written), "comment",
--- "eof"; of keywords and operators the word itself. The text has been compiled by Lua, so it is well formed.
+-- lint_lex.lua: Lua 5.4 source as tokens. Returns a function: text -> tokens, comments. tokens has three lists of one
+-- length: kind ("name", "number", "string", "eof"; of keywords and operators the word itself), text (of a string the
+-- inside, escapes as written) and pos. comments is a list of {text =, pos =}. The text has been compiled by Lua, so
+-- it is well formed.
 local lpeg = require "lpeg"
 
 local P, R, S, C, Cb, Cc, Cg, Cmt, Cp, Ct = lpeg.P, lpeg.R, lpeg.S, lpeg.C, lpeg.Cb, lpeg.Cc, lpeg.Cg, lpeg.Cmt,
@@ -29,32 +30,37 @@ end
 
 local operator = P "..." + ".." + "==" + "~=" + "<=" + ">=" + "<<" + ">>" + "//" + "::" + S "+-*/%^#&~|<>=(){}[];:,."
 
-local function node(kind, pattern)
-  return Ct(Cg(Cp(), "pos") * Cg(kind, "kind") * Cg(pattern, "text"))
-end
+-- Of every token its place, what it is and its text.
+local function token_of(what, text) return Cp() * Cc(what) * text end
 
-local word = Ct(Cg(Cp(), "pos") * Cg(C(letter * (letter + digit) ^ 0), "text")) / function(t)
-  t.kind = keywords[t.text] and t.text or "name"
-  return t
-end
-local symbol = Ct(Cg(Cp(), "pos") * Cg(C(operator), "text")) / function(t)
-  t.kind = t.text
-  return t
-end
-local comment = node(Cc "comment", P "--" * (long + C((1 - P "\n") ^ 0)))
-local token = comment + word + node(Cc "string", quoted '"' + quoted "'" + long)
-  + node(Cc "number", C(hexadecimal + decimal)) + symbol
+local WORD, SYMBOL, COMMENT = 1, 2, 3
+local token = token_of(WORD, C(letter * (letter + digit) ^ 0))
+  + token_of(COMMENT, P "--" * (long + C((1 - P "\n") ^ 0)))
+  + token_of("string", quoted '"' + quoted "'" + long)
+  + token_of("number", C(hexadecimal + decimal))
+  + token_of(SYMBOL, C(operator))
 local space = S " \t\r\n\f\v" ^ 0
 local all = Ct((P "#" * (1 - P "\n") ^ 0) ^ -1 * space * (token * space) ^ 0) * Cp()
 
 return function(text)
   local list, stop = all:match(text)
   assert(stop == #text + 1, "a token that Lua reads is unknown here")
-  local tokens, comments = {}, {}
-  for _, t in ipairs(list) do
-    local into = t.kind == "comment" and comments or tokens
-    into[#into + 1] = t
+  local kinds, texts, places, comments, n = {}, {}, {}, {}, 0
+  for i = 1, #list, 3 do
+    local what, word = list[i + 1], list[i + 2]
+    if what == COMMENT then
+      comments[#comments + 1] = {text = word, pos = list[i]}
+    else
+      n = n + 1
+      if what == SYMBOL or what == WORD and keywords[word] then
+        what = word
+      elseif what == WORD then
+        what = "name"
+      end
+      kinds[n], texts[n], places[n] = what, word, list[i]
+    end
   end
-  tokens[#tokens + 1] = {kind = "eof", text = "", pos = #text + 1}
-  return tokens, comments
+  n = n + 1
+  kinds[n], texts[n], places[n] = "eof", "", #text + 1
+  return {kind = kinds, text = texts, pos = places}, comments
 end

@@ -18,23 +18,24 @@ local UNARY = 12
 local unary = {["not"] = true, ["-"] = true, ["#"] = true, ["~"] = true}
 local literal = {["nil"] = "Nil", ["true"] = "True", ["false"] = "False", ["..."] = "Dots"}
 
-local tokens, at -- of the text being parsed
+local kinds, texts, places, at -- of the tokens being parsed; which one is next
 local expression, block, body_of
 
-local function peek() return tokens[at].kind end
-
+-- The number of a token.
 local function take(kind)
-  local t = tokens[at]
-  assert(not kind or t.kind == kind, "the parser has lost its way")
+  assert(not kind or kinds[at] == kind, "the parser has lost its way")
   at = at + 1
-  return t
+  return at - 1
 end
 
 local function accept(kind)
-  if tokens[at].kind ~= kind then return nil end
+  if kinds[at] ~= kind then return nil end
   at = at + 1
-  return tokens[at - 1]
+  return at - 1
 end
+
+local function new_string(t) return {tag = "String", pos = places[t], value = texts[t]} end
+local function new_name(t) return {tag = "Name", pos = places[t], name = texts[t]} end
 
 local function expressions()
   local list = {expression(0)}
@@ -49,18 +50,19 @@ local function item()
     take "="
     return {key = key, value = expression(0)}
   end
-  if peek() == "name" and tokens[at + 1].kind == "=" then
-    local t = take()
+  if kinds[at] == "name" and kinds[at + 1] == "=" then
+    local key = new_string(take())
     take "="
-    return {key = {tag = "String", pos = t.pos, value = t.text}, value = expression(0)}
+    return {key = key, value = expression(0)}
   end
   return {value = expression(0)}
 end
 
 local function table_constructor()
-  local node = {tag = "Table", pos = take("{").pos, items = {}}
-  while peek() ~= "}" do
-    node.items[#node.items + 1] = item()
+  local items = {}
+  local node = {tag = "Table", pos = places[take "{"], items = items}
+  while kinds[at] ~= "}" do
+    items[#items + 1] = item()
     if not (accept "," or accept ";") then break end
   end
   take "}"
@@ -68,39 +70,37 @@ local function table_constructor()
 end
 
 local function arguments()
-  if peek() == "{" then return {table_constructor()} end
+  if kinds[at] == "{" then return {table_constructor()} end
   local t = accept "string"
-  if t then return {{tag = "String", pos = t.pos, value = t.text}} end
+  if t then return {new_string(t)} end
   take "("
-  local list = peek() == ")" and {} or expressions()
+  local list = kinds[at] == ")" and {} or expressions()
   take ")"
   return list
 end
 
 local function primary()
   local t = take()
-  if t.kind == "name" then return {tag = "Name", pos = t.pos, name = t.text} end
+  if kinds[t] == "name" then return new_name(t) end
   local inner = expression(0)
   take ")"
-  return {tag = "Paren", pos = t.pos, inner = inner}
+  return {tag = "Paren", pos = places[t], inner = inner}
 end
 
 local function suffixed()
   local node = primary()
   while true do
-    local kind, pos = peek(), tokens[at].pos
+    local kind = kinds[at]
     if kind == "." then
       take()
-      local t = take "name"
-      local key = {tag = "String", pos = t.pos, value = t.text}
-      node = {tag = "Index", pos = node.pos, object = node, key = key, dot = true}
+      node = {tag = "Index", pos = node.pos, object = node, key = new_string(take "name"), dot = true}
     elseif kind == "[" then
-      take()
+      local pos = places[take()]
       node = {tag = "Index", pos = node.pos, object = node, key = expression(0), bracket = pos}
       take "]"
     elseif kind == ":" then
       take()
-      node = {tag = "Method", pos = node.pos, object = node, name = take("name").text, args = arguments()}
+      node = {tag = "Method", pos = node.pos, object = node, name = texts[take "name"], args = arguments()}
     elseif kind == "(" or kind == "string" or kind == "{" then
       node = {tag = "Call", pos = node.pos, func = node, args = arguments()}
     else
@@ -110,48 +110,41 @@ local function suffixed()
 end
 
 local function simple()
-  local kind, t = peek(), tokens[at]
-  if literal[kind] then
-    take()
-    return {tag = literal[kind], pos = t.pos}
-  elseif kind == "number" then
-    take()
-    return {tag = "Number", pos = t.pos, value = tonumber(t.text)}
+  local kind = kinds[at]
+  if kind == "name" or kind == "(" then
+    return suffixed()
   elseif kind == "string" then
-    take()
-    return {tag = "String", pos = t.pos, value = t.text}
+    return new_string(take())
+  elseif kind == "number" then
+    local t = take()
+    return {tag = "Number", pos = places[t], value = tonumber(texts[t])}
   elseif kind == "{" then
     return table_constructor()
   elseif kind == "function" then
-    take()
-    return body_of(t.pos)
+    return body_of(places[take()])
   end
-  return suffixed()
+  return {tag = literal[kind], pos = places[take()]}
 end
 
 function expression(limit)
-  local t, left = tokens[at]
-  if unary[t.kind] then
-    take()
-    left = {tag = "Unary", pos = t.pos, op = t.kind, operand = expression(UNARY)}
+  local kind, left = kinds[at]
+  if unary[kind] then
+    left = {tag = "Unary", pos = places[take()], op = kind, operand = expression(UNARY)}
   else
     left = simple()
   end
   while true do
-    local op = tokens[at]
-    local priority = binary[op.kind]
+    local op = kinds[at]
+    local priority = binary[op]
     if not priority or priority[1] <= limit then return left end
-    take()
-    left = {tag = "Binary", pos = op.pos, op = op.kind, left = left, right = expression(priority[2])}
+    left = {tag = "Binary", pos = places[take()], op = op, left = left, right = expression(priority[2])}
   end
 end
-
-local function new_name(t) return {tag = "Name", pos = t.pos, name = t.text} end
 
 function body_of(pos)
   local node = {tag = "Function", pos = pos, params = {}}
   take "("
-  while peek() ~= ")" do
+  while kinds[at] ~= ")" do
     if not accept "..." then node.params[#node.params + 1] = new_name(take "name") end
     if not accept "," then break end
   end
@@ -166,7 +159,7 @@ local function names(attributes)
   repeat
     list[#list + 1] = new_name(take "name")
     if attributes and accept "<" then
-      list[#list].attribute = take("name").text
+      list[#list].attribute = texts[take "name"]
       take ">"
     end
   until not accept ","
@@ -186,11 +179,9 @@ end
 
 statement["function"] = function(pos)
   local target, method = new_name(take "name"), nil
-  while peek() == "." or peek() == ":" do
-    method = take().kind == ":"
-    local t = take "name"
-    local key = {tag = "String", pos = t.pos, value = t.text}
-    target = {tag = "Index", pos = target.pos, object = target, key = key, dot = true}
+  while kinds[at] == "." or kinds[at] == ":" do
+    method = kinds[take()] == ":"
+    target = {tag = "Index", pos = target.pos, object = target, key = new_string(take "name"), dot = true}
   end
   local func = body_of(pos)
   if method then table.insert(func.params, 1, {tag = "Name", pos = pos, name = "self"}) end
@@ -246,7 +237,7 @@ statement["do"] = function(pos)
 end
 
 statement["return"] = function(pos)
-  local kind = peek()
+  local kind = kinds[at]
   local none = kind == ";" or kind == "end" or kind == "else" or kind == "elseif" or kind == "until" or kind == "eof"
   return {tag = "Return", pos = pos, values = none and {} or expressions()}
 end
@@ -266,7 +257,7 @@ end
 
 local function call_or_assignment()
   local first = suffixed()
-  if peek() ~= "=" and peek() ~= "," then return {tag = "Run", pos = first.pos, call = first} end
+  if kinds[at] ~= "=" and kinds[at] ~= "," then return {tag = "Run", pos = first.pos, call = first} end
   local targets = {first}
   while accept "," do targets[#targets + 1] = suffixed() end
   take "="
@@ -277,19 +268,19 @@ local ends = {["end"] = true, ["else"] = true, ["elseif"] = true, ["until"] = tr
 
 function block()
   local list = {}
-  while not ends[peek()] do
+  while not ends[kinds[at]] do
     if not accept ";" then
-      local kind, pos = peek(), tokens[at].pos
-      if statement[kind] then take() end
-      list[#list + 1] = statement[kind] and statement[kind](pos) or call_or_assignment()
+      local f = statement[kinds[at]]
+      list[#list + 1] = f and f(places[take()]) or call_or_assignment()
     end
   end
   return list
 end
 
-return function(list)
-  tokens, at = list, 1
+return function(tokens)
+  kinds, texts, places, at = tokens.kind, tokens.text, tokens.pos, 1
   local tree = block()
   take "eof"
+  kinds, texts, places = nil, nil, nil
   return tree
 end

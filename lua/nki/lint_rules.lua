@@ -459,7 +459,7 @@ local loop_tags = {For = true, ForIn = true, While = true, Repeat = true}
 local opens = {For = true, ForIn = true, While = true, Repeat = true, Function = true, Call = true}
 
 local function check(tree, flow, facts, report)
-  local c = {flow = flow, facts = facts, report = report, loops = {}, calls = {}, globals = {}}
+  local c = {flow = flow, facts = facts, report = report, loops = {}, calls = {}, globals = flow.globals}
   local children, see = flow.children, nil
   local function block(statements)
     for i = 1, #statements do see(statements[i]) end
@@ -477,12 +477,6 @@ local function check(tree, flow, facts, report)
     if stack then stack[#stack] = nil end
     c.func, c.loops = func, loops
   end
-  local function assigned(node)
-    for _, target in ipairs(node.tag == "Assign" and node.targets or {}) do
-      if target.tag == "Name" and not target.symbol then c.globals[target.name] = true end
-    end
-  end
-  for _, node in ipairs(tree) do walk(node, c, assigned) end
   block(tree)
 end
 

@@ -17,14 +17,19 @@ end
 local start, stop = {9, 1, 1, 3, 3, 3, 9, 7, 7}, {-1, 3, 3, 6, 6, 6, -1, 9, 9}
 local ids = {{0, 1, 1, 2, 2, 2, 0, 3, 3}}
 return {
-  accept = {{"a flat destination", refused(function() return {dst = sb({1, 18}, nl.int32)} end)}},
+  accept = {{"ids in two dimensions", refused(function() return {dst = sb {1, 2, 3, 3}, segment_ids = sb {1, 3, 3}} end)},
+            {"one id", refused(function() return {dst = sb {1, 2}, segment_ids = sb {1, 1}} end)}},
   reject = {
     {"err_num_partition_mismatch", "dst and segment_ids", rule = "same_partitions",
      refused(function() return {dst = sb {2, 2, 9}} end)},
     {"err_shape_required", "segment_ids must have shape (1,n)",
      refused(function() return {dst = sb {2, 2, 9}, segment_ids = sb {2, 9}} end)},
-    {"err_shape_required", "dst (start and end of every id) must have shape [1,18]",
-     refused(function() return {dst = sb {1, 9}} end)},
+    {"err_shape_required", "dst (starts, then ends) must have shape [1,2,9]",
+     refused(function() return {dst = sb {1, 2, 8}} end)},
+    {"err_shape_required", "dst (starts, then ends) must have shape [1,2,9]",
+     refused(function() return {dst = sb {1, 18}} end)},
+    {"err_shape_required", "dst (starts, then ends) must have shape [1,2,9]",
+     refused(function() return {dst = sb {1, 9, 2}} end)},
     {"err_unsupported_dtype", "segment_ids is", refused(function() return {segment_ids = sb({1, 9}, nl.int16)} end)},
   },
   numeric = {

@@ -171,6 +171,29 @@ static void other_spellings(void **state) {
   artifact_release(a);
 }
 
+/* What the program does not show is said in its text, and only there and in the config at once. */
+static void collectives_that_a_class_claims(void **state) {
+  (void)state;
+  Artifact *a = make();
+  Diag d;
+  diag_init(&d, alloc_std);
+  assert_null(strstr(a->ir, "has_collectives"));
+  refused("\"has_collectives\":false", "\"has_collectives\":true",
+          "backend_config: 'has_collectives' is not what the program in serialize_ir_string says");
+  refused(", nki.outputs", ", nki.has_collectives = true, nki.outputs",
+          "backend_config: 'has_collectives' is not what the program in serialize_ir_string says");
+  a->has_collectives = true;
+  assert_true(config_encode(a, &d));
+  assert_non_null(strstr(a->ir, ", nki.has_collectives = true, nki.outputs = "));
+  const Artifact *b = config_decode(alloc_std, a->backend_config, a->backend_config_len, &d);
+  if (!b) fail_msg("%s", diag_message(&d));
+  assert_true(b->has_collectives);
+  assert_string_equal(b->backend_config, a->backend_config);
+  artifact_release(b);
+  diag_free(&d);
+  artifact_release(a);
+}
+
 static void cut_short(void **state) {
   (void)state;
   Artifact *a = make();
@@ -193,7 +216,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(decodes_to_the_same), cmocka_unit_test(one_newline_may_follow),
       cmocka_unit_test(faults_are_named),    cmocka_unit_test(other_documents),
-      cmocka_unit_test(other_spellings),     cmocka_unit_test(cut_short),
+      cmocka_unit_test(other_spellings),     cmocka_unit_test(collectives_that_a_class_claims),
+      cmocka_unit_test(cut_short),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,6 +51,31 @@ static void this_library_is_readable(void **state) {
   assert_int_equal(top, lua_gettop(*state));
 }
 
+static void stop(lua_State *L, lua_Debug *ar) {
+  (void)ar;
+  lua_sethook(L, NULL, 0, 0);
+  luaL_error(L, "stopped");
+}
+
+static int ask(lua_State *L) {
+  uintptr_t c_bit;
+  return lua_pushboolean(L, frame_readable(L, &c_bit)), 1;
+}
+
+/* An interrupt that comes while the library is looked at is the caller's, and says nothing about the library. */
+static void an_interrupt_goes_on(void **state) {
+  lua_State *L = *state;
+  for (int count = 1; count < 20; count++) {
+    lua_pushcfunction(L, ask);
+    lua_sethook(L, stop, LUA_MASKCOUNT, count);
+    assert_int_equal(lua_pcall(L, 0, 1, 0), LUA_ERRRUN);
+    assert_non_null(strstr(lua_tostring(L, -1), "stopped"));
+    lua_pop(L, 1);
+  }
+  ask(L);
+  assert_true(lua_toboolean(L, -1));
+}
+
 static void equal_places_have_equal_lines(void **state) {
   Seen s;
   run(*state, &s,
@@ -96,6 +121,7 @@ static void coroutines_and_protected_calls_change_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(this_library_is_readable, open, shut),
+      cmocka_unit_test_setup_teardown(an_interrupt_goes_on, open, shut),
       cmocka_unit_test_setup_teardown(equal_places_have_equal_lines, open, shut),
       cmocka_unit_test_setup_teardown(a_tail_call_enters_otherwise, open, shut),
       cmocka_unit_test_setup_teardown(coroutines_and_protected_calls_change_nothing, open, shut),

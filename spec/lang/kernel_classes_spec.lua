@@ -153,7 +153,9 @@ describe("overriding", function()
       return (base.expand_kernel_with_ctx(self, ctx, b)), true
     end}, d, 3.0)
     assert.is_true(c.has_collectives)
-    assert.equal(program(nki.jit(scaled, options):specialize(d, 5.0).ir), program(c.serialize_ir_string))
+    local ir, said = c.serialize_ir_string:gsub("nki.has_collectives = true, ", "")
+    assert.equal(1, said)
+    assert.equal(program(nki.jit(scaled, options):specialize(d, 5.0).ir), program(ir))
   end)
 
   it("call_impl runs another body, once per program", function()

@@ -212,6 +212,7 @@ static bool seal(Artifact *a) {
   IrModule *m = (IrModule *)(uintptr_t)a->module;
   char bound[CONFIG_BOUND + 1];
   if (!config_bound(a, bound)) return false;
+  m->has_collectives = a->has_collectives && !ir_has_collectives(m);
   m->bound = *bound ? arena_strdup(&m->arena, bound, CONFIG_BOUND) : NULL;
   return m->bound || !*bound;
 }

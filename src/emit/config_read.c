@@ -235,9 +235,9 @@ static void put_fallback(JsonWriter *w, const Artifact *a) { json_bool(w, a->mod
 static void put_sequence(JsonWriter *w, const Artifact *a) { json_bool(w, a->result_is_sequence); }
 static void put_macs(JsonWriter *w, const Artifact *a) { json_int(w, a->matmul_mac_count); }
 static void put_name(JsonWriter *w, const Artifact *a) { json_cstr(w, a->module->name); }
-/* A class may say so of a program that has none of its own; a program that has some has them. */
+/* A class may say so of a program that has none of its own; then the program's text says so, too. */
 static void put_collectives(JsonWriter *w, const Artifact *a) {
-  json_bool(w, a->has_collectives || ir_has_collectives(a->module));
+  json_bool(w, a->module->has_collectives || ir_has_collectives(a->module));
 }
 static void put_true(JsonWriter *w, const Artifact *a) { json_bool(w, a != NULL); }
 

@@ -105,9 +105,11 @@ bool check_local_gather(const IrCheck *c) {
 bool check_sequence_bounds(const IrCheck *c) {
   const Args_sequence_bounds *a = ARGS(sequence_bounds, c->ins);
   const IrTile *dst = a->dst.u.tile, *ids = a->segment_ids.u.tile;
-  Say s;
+  const int64_t shape[3] = {1, 2, tile_free(ids)};
+  Say s, w;
   bool ok = tile_parts(ids) == 1 || BAD(c, shape_required, "segment_ids", "(1,n): one partition", text_of(c, ids, &s));
-  return free_size(c, "dst (start and end of every id)", dst, 2 * tile_free(ids)) && ok;
+  bool rows = dst->rank > 1 && dst->dim[1].count == 2 && tile_free(dst) == 2 * tile_free(ids);
+  return (rows || BAD(c, shape_required, "dst (starts, then ends)", say_shape(shape, 3, &w), text_of(c, dst, &s))) && ok;
 }
 
 bool check_nonzero_with_count(const IrCheck *c) {

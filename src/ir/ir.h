@@ -339,6 +339,7 @@ typedef struct IrModule {
   IrAlias *aliases; /* ordered by output */
   uint32_t naliases;
   bool result_is_sequence;
+  bool has_collectives;      /* said by the kernel's class, although the program has none */
   const char **output_names; /* nrets */
   const char *bound;    /* digest of what the program was specialized to besides tensors (emit.h); NULL: to nothing */
   const char *warnings; /* lines that the trace gave; NULL: none. No part of the program */
@@ -457,6 +458,7 @@ bool ir_verify(const IrModule *m,
 void ir_diag_where(const IrModule *m, uint32_t loc, uint32_t iter, Diag *d); /* adds line, call chain, iterations */
 /* place.c -- lifetimes and addresses of on-chip buffers (first-fit over [allocation, last use]); error lists the live
  * tiles. */
+enum { IR_PLACE_ALIGN = 4 }; /* bytes: of the offsets it chooses, beside address= */
 bool ir_place(IrModule *m, Diag *d);
 /* Last instruction position that uses each buffer (views count for their base; a use inside a loop lasts to the loop's
  * end). */

@@ -233,6 +233,7 @@ static bool function(Tx *x, TxOp *op) {
                                       "nki.bound",
                                       "nki.cores",
                                       "nki.grid",
+                                      "nki.has_collectives",
                                       "nki.outputs",
                                       "nki.programs",
                                       "nki.result_is_sequence",
@@ -256,6 +257,7 @@ static bool function(Tx *x, TxOp *op) {
   if (first) x->m->name = x->f->name;
   if (first && (!grid(x, op) || !cores(x, op) || !target(x, op) || !programs(x, op))) return false;
   if (first && !get_flag(x, op, "nki.result_is_sequence", &x->m->result_is_sequence)) return false;
+  if (first && !get_flag(x, op, "nki.has_collectives", &x->m->has_collectives)) return false;
   if (first && !bound(x, op)) return false;
   tx_cut(&x->values, 0);
   x->p = region;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 4, BANK = 2048, RETRY_MAX = 32768 };
+enum { BANK = 2048, RETRY_MAX = 32768 };
 #define HUGE_BYTES (INT64_C(1) << 40)
 
 static bool overlaps(const Slot *a, const Slot *b) {
@@ -18,7 +18,7 @@ static bool lives_with(const Slot *a, const Slot *b) { return a->first <= b->las
 
 /* SBUF: multiples of 4 bytes. PSUM: inside one bank when it fits, else from the start of a bank. */
 static int64_t aligned(const Slot *s, int64_t byte) {
-  byte = (byte + ALIGN - 1) / ALIGN * ALIGN;
+  byte = (byte + IR_PLACE_ALIGN - 1) / IR_PLACE_ALIGN * IR_PLACE_ALIGN;
   if (!s->psum) return byte;
   bool split = s->bytes > BANK ? byte % BANK != 0 : byte % BANK + s->bytes > BANK;
   return split ? (byte + BANK - 1) / BANK * BANK : byte;

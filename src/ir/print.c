@@ -375,6 +375,7 @@ static void print_func_attributes(Print *p, uint32_t number) {
     print_cores(p);
     pr_lit(p, ", nki.grid = ");
     pr_list(p, m->grid, (uint32_t)m->ngrid);
+    if (m->has_collectives) pr_lit(p, ", nki.has_collectives = true");
     print_names(p, ", nki.outputs", m->output_names, f->nrets);
     if (m->nfunc > 1) print_programs(p);
     if (m->result_is_sequence) pr_lit(p, ", nki.result_is_sequence = true");

@@ -50,13 +50,12 @@ bool frame_readable(lua_State *L, uintptr_t *c_bit) {
   Probes p = {0};
   int top = lua_gettop(L);
   luaL_checkstack(L, 8, NULL);
-  bool ran = luaL_loadbufferx(L, text, sizeof text - 1, "=nki/frame", "t") == LUA_OK;
-  if (ran) {
-    lua_pushlightuserdata(L, &p);
-    lua_pushcclosure(L, probe, 1);
-    ran = lua_pcall(L, 1, 0, 0) == LUA_OK;
-  }
+  /* Only memory that is out and an interrupt stop it, and they mean the caller. */
+  if (luaL_loadbufferx(L, text, sizeof text - 1, "=nki/frame", "t") != LUA_OK) lua_error(L);
+  lua_pushlightuserdata(L, &p);
+  lua_pushcclosure(L, probe, 1);
+  lua_call(L, 1, 0);
   lua_settop(L, top);
   *c_bit = bit_of_c(&p);
-  return ran && as_supposed(&p) && *c_bit;
+  return as_supposed(&p) && *c_bit;
 }

@@ -27,5 +27,5 @@ static inline FramePlace frame_place(const lua_Debug *ar) {
 }
 
 /* Do places mean here what they are taken for? Sets the bit of entry that C functions have. Runs a little Lua. */
-bool frame_readable(lua_State *L, uintptr_t *c_bit);
+bool frame_readable(lua_State *L, uintptr_t *c_bit); /* raises what a hook raises meanwhile */
 #endif

@@ -185,8 +185,8 @@ static int tile_size_index(lua_State *L) {
                {"bn_stats_fmax", 512},
                {"gemm_stationary_fmax", 128},
                {"gemm_moving_fmax", 512},
-               {"psum_min_align", 4},
-               {"sbuf_min_align", 4}};
+               {"psum_min_align", IR_PLACE_ALIGN},
+               {"sbuf_min_align", IR_PLACE_ALIGN}};
   static const char *const names[] = {"pmax",
                                       "psum_fmax",
                                       "psum_bank_fmax",
