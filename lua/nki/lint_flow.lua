@@ -1,5 +1,6 @@
 -- lint_flow.lua: what is known of the names and expressions of a syntax tree. Returns a function: (block, facts) ->
--- {path, kind, globals, children, ...}. facts[name]: what a public function gives ("tile", "index", ...); facts.methods: those of tiles.
+-- {path, kind, globals, children, ...}. facts[name]: what a public function gives ("tile", "index", ...);
+-- facts.methods: those of tiles.
 -- Of the script's own functions only what they return is followed, not what they are given.
 local modules = {nki = "nki", ["nki.language"] = "nl", ["nki.isa"] = "nisa", ["nki.collectives"] = "ncc"}
 local jits = {["nki.jit"] = true, ["nki.trace"] = true, ["nki.baremetal"] = true, ["nki.benchmark"] = true,

@@ -17,7 +17,9 @@ end
 local start, stop = {9, 1, 1, 3, 3, 3, 9, 7, 7}, {-1, 3, 3, 6, 6, 6, -1, 9, 9}
 local ids = {{0, 1, 1, 2, 2, 2, 0, 3, 3}}
 return {
-  accept = {{"ids in two dimensions", refused(function() return {dst = sb {1, 2, 3, 3}, segment_ids = sb {1, 3, 3}} end)},
+  accept = {{"ids in two dimensions", refused(function()
+    return {dst = sb {1, 2, 3, 3}, segment_ids = sb {1, 3, 3}}
+  end)},
             {"one id", refused(function() return {dst = sb {1, 2}, segment_ids = sb {1, 1}} end)}},
   reject = {
     {"err_num_partition_mismatch", "dst and segment_ids", rule = "same_partitions",
