@@ -109,7 +109,8 @@ bool check_sequence_bounds(const IrCheck *c) {
   Say s, w;
   bool ok = tile_parts(ids) == 1 || BAD(c, shape_required, "segment_ids", "(1,n): one partition", text_of(c, ids, &s));
   bool rows = dst->rank > 1 && dst->dim[1].count == 2 && tile_free(dst) == 2 * tile_free(ids);
-  return (rows || BAD(c, shape_required, "dst (starts, then ends)", say_shape(shape, 3, &w), text_of(c, dst, &s))) && ok;
+  return (rows || BAD(c, shape_required, "dst (starts, then ends)", say_shape(shape, 3, &w), text_of(c, dst, &s))) &&
+         ok;
 }
 
 bool check_nonzero_with_count(const IrCheck *c) {
