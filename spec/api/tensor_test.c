@@ -333,11 +333,13 @@ static void sums_up(nkl_tensor *t, int json, const char *want) {
 
 static void summaries_show_range_mean_and_corners(void **state) {
   (void)state;
-  static const float few[] = {1, -2.5f, NAN, 4}, many[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, none[] = {NAN, NAN};
+  static const float few[] = {1, -2.5f, NAN, 4}, many[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, none[] = {NAN, NAN},
+                     ends[] = {INFINITY, -INFINITY};
   sums_up(matrix(c, 2, 2, few), 0, "x float32[2,2] min -2.5 max 4.0 mean 0.833333 nan 1 values 1.0 -2.5 nan 4.0");
   sums_up(matrix(c, 3, 4, many), 0, "x float32[3,4] min 1.0 max 12.0 mean 6.5 corners 1.0 4.0 9.0 12.0");
   sums_up(matrix(c, 1, 12, many), 0, "x float32[1,12] min 1.0 max 12.0 mean 6.5 corners 1.0 12.0");
   sums_up(matrix(c, 1, 2, none), 0, "x float32[1,2] min nan max nan mean nan nan 2 values nan nan");
+  sums_up(matrix(c, 1, 2, ends), 0, "x float32[1,2] min -inf max inf mean nan values inf -inf");
   sums_up(matrix(c, 1, 2, many), 1,
           "{\"name\":\"x\",\"dtype\":\"float32\",\"shape\":[1,2],\"min\":1.0,\"max\":2.0,\"mean\":1.5,\"nan\":0,"
           "\"values\":[1.0,2.0]}");

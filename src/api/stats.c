@@ -90,6 +90,7 @@ static int shown(const SimTensor *t, int64_t at[FEW]) {
 
 static void summary_line(const SimTensor *t, const char *name, Text *out) {
   Stats s = measure(t);
+  char mean[TEXT_NUMBER];
   int64_t at[FEW];
   int n = shown(t, at);
   text_printf(out, "%s ", name);
@@ -98,7 +99,7 @@ static void summary_line(const SimTensor *t, const char *name, Text *out) {
   number_text(t, s.min, out);
   text_puts(out, " max ");
   number_text(t, s.max, out);
-  text_printf(out, " mean %.6g", s.mean);
+  text_printf(out, " mean %s", text_number(mean, s.mean, 6));
   if (s.nans) text_printf(out, " nan %lld", (long long)s.nans);
   text_puts(out, numbers(t) <= FEW ? " values" : " corners");
   for (int i = 0; i < n; i++) {
@@ -184,7 +185,9 @@ static void position_text(const SimTensor *t, int64_t i, Text *out) {
 
 static void tell(const SimTensor *t, const Differences *r, Text *out) {
   text_printf(out, "%lld of %lld elements differ", (long long)r->mismatches, (long long)numbers(t));
-  text_printf(out, "; largest absolute difference %.6g, relative %.6g", r->absolute, r->relative);
+  char absolute[TEXT_NUMBER], relative[TEXT_NUMBER];
+  text_printf(out, "; largest absolute difference %s, relative %s", text_number(absolute, r->absolute, 6),
+              text_number(relative, r->relative, 6));
   if (!r->mismatches) return;
   text_puts(out, "; first at ");
   position_text(t, r->first, out);
