@@ -4,11 +4,9 @@ local fail, define, lib = ...
 local nl
 local f32 = "float32"
 
--- Do these axes cover all free axes of x? Then each partition has one value, and instructions take it as a column.
-local function covers(x, axis)
-  local n = type(axis) == "table" and #axis or 1
-  return n == x.ndim - 1
-end
+-- Do these axes, which `who` was given, cover all free axes of x? Then each partition has one value, and instructions
+-- take it as a column.
+local function covers(x, axis, who) return lib.first_axis(x, axis, who) == 1 end
 
 local function column(x) return nl.ndarray({x.shape[0], 1}, f32) end
 
@@ -30,7 +28,7 @@ local function softmax(x, axis, dtype, compute_dtype)
   local compute = compute_dtype or f32
   axis = axis or -1
   dtype = dtype or compute_dtype or float_dtype(x)
-  if not covers(x, axis) then
+  if not covers(x, axis, "nl.softmax") then
     local e = nl.exp(nl.subtract(x, nl.max(x, axis, f32, true), f32), compute)
     return nl.multiply(e, nl.reciprocal(nl.sum(e, axis, f32, true)), dtype)
   end
@@ -47,7 +45,7 @@ local function rms_norm(x, w, axis, n, epsilon, dtype, compute_dtype)
   local nisa = require "nki.isa"
   local compute = compute_dtype or f32
   local sums
-  if covers(x, axis) then
+  if covers(x, axis, "nl.rms_norm") then
     local total = column(x)
     nisa.activation_reduce(nl.ndarray(x.shape, compute), nl.square, x, nl.add, total)
     local ones = {x.shape[0]} -- the rank of x, for what follows

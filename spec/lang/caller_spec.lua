@@ -81,7 +81,7 @@ describe("the function on the user's line", function()
   end)
 
   it("stands before the instruction that refuses", function()
-    says("err_reduce_axes", "nl.softmax: nisa.tensor_reduce: axis [3] of t[4,8]", function(v) nl.softmax(v.tile, 3) end)
+    says("err_reduce_axes", "nl.softmax: axis [3] of t[4,8]", function(v) nl.softmax(v.tile, 3) end)
     says("err_bitvec_dtype", "nl.bitwise_and: nisa.tensor_tensor: bitwise operator bitwise_and takes integer tiles"
       .. " of one width, and data1 is t[4,8] float32", function(v) return v.tile & v.tile end)
     says("err_view_dim", "nl.expand_dims: expand_dim of t[4,8]", function(v) nl.expand_dims(v.tile, 9) end)

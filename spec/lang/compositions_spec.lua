@@ -72,6 +72,25 @@ describe("nl.rms_norm and nl.softmax", function()
     both(function(t, axis) return nl.softmax(t, axis) end)
   end)
 
+  -- How many axes there are decides the instructions; which, whether there is a result at all.
+  it("refuse axes that are no run of free axes, as every reduction does", function()
+    local function rms_norm(t, axis) return nl.rms_norm(t, t, axis, 24) end
+    local shapes = {[2] = {{0}, {2}, {-2}, {7}, {}}, [3] = {{1, 1}, {2, 7}, {0, 2}, {1}, {1, 2, 2}}}
+    for name, f in pairs {rms_norm = rms_norm, softmax = nl.softmax, sum = nl.sum} do
+      for rank, lists in pairs(shapes) do
+        for _, axis in ipairs(lists) do
+          local e = kernel.error_of(function(t) f(rank == 3 and t:reshape {128, 8, 8} or t, axis) end)
+          assert.equal("err_reduce_axes", e.id, name .. " " .. table.concat(axis, ","))
+          local want = ("nl.%s: axis [%s] of "):format(name, table.concat(axis, ","))
+          assert.truthy(e.message:find(want, 1, true), e.message)
+          assert.truthy(e.message:find(rank == 3 and "legal are [2], [1,2]" or "legal are [1]", 1, true), e.message)
+        end
+      end
+      local e = kernel.error_of(function(t) f(t:reshape {128, 8, 8}, {2, 2.5}) end)
+      assert.equal("err_bind_kind", e.id, name)
+    end
+  end)
+
   it("of truth values are float32, like nl.exp of them", function()
     for _, f in ipairs {functions.softmax, functions.rms_norm, functions.exp, functions.mean} do
       local r = kernel.run(function(t) return f(nl.copy(t, nl.bool_)) end, nd.ones {2, 4})

@@ -91,8 +91,8 @@ describe("reductions", function()
   end)
 
   local bad = {
-    {0, "partition axis"}, {2, "set of free axes"}, {-2, "partition axis"}, {{1, 1}, "set of free axes"}, {{},
-      "empty list"}, {"1", "integer"},
+    {0, "axis [0] of"}, {2, "axis [2] of"}, {-2, "axis [-2] of"}, {{1, 1}, "axis [1,1] of"}, {{}, "axis [] of"},
+    {"1", "integer"}, {{1, 1.5}, "the number 1.5 for axis 1"},
   }
   for _, case in ipairs(bad) do
     it("refuse axis " .. (type(case[1]) == "table" and "{" .. table.concat(case[1], ",") .. "}" or tostring(case[1])),

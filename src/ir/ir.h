@@ -276,6 +276,8 @@ const char *rule_name(Rule r);
 /* First axis of a legal reduction `axis` (V_INT or V_INTS, negative counts from the end) of a tile of this rank: the
    axes are first..rank-1 in any order; 0 when the axes are not a run of free axes that ends at the last one. */
 int ir_reduce_first(const IrVal *axis, int rank);
+/* Reports that they are none, and which would be; who: the function ("nl.sum"), its parameter. Always false. */
+bool ir_bad_reduce_axes(const struct IrFunc *f, const IrTile *t, const IrVal *axis, const char *const who[2], Diag *d);
 /* Engine that executes an instruction: the `engine` argument if set, else the documented automatic choice. */
 int ir_engine(const struct IrFunc *f, const IrIns *ins); /* engine enum value, ENGINE_SIM, or 0 for structure */
 

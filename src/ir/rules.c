@@ -167,12 +167,11 @@ int ir_reduce_first(const IrVal *axis, int rank) {
   return n && seen == (1u << rank) - (1u << first) ? first : 0;
 }
 
-static bool rule_reduce_axes(const IrCheck *c, ArgList arg) {
-  const IrVal *axis = val(c, arg[0]);
-  const IrTile *t = val(c, arg[1])->u.tile;
+bool ir_bad_reduce_axes(const IrFunc *f, const IrTile *t, const IrVal *axis, const char *const who[2], Diag *d) {
   const int64_t *list = axis->kind == V_INT ? &axis->u.i : axis->u.ints;
   int n = axis->kind == V_INT ? 1 : (int)axis->n;
-  if (ir_reduce_first(axis, t->rank) > 0) return true;
+  bool partitions = false;
+  for (int k = 0; k < n; k++) partitions = partitions || list[k] == 0 || list[k] == -t->rank;
   Say s, got;
   char legal[96] = "";
   for (int i = t->rank - 1; i >= 1; i--) { /* "[2], [1,2]" */
@@ -180,8 +179,16 @@ static bool rule_reduce_axes(const IrCheck *c, ArgList arg) {
     for (int k = i; k < t->rank; k++) strncat(legal, &"0,1,2,3,4,5,6,7,"[2 * k], k + 1 < t->rank ? 2 : 1);
     strcat(legal, "]");
   }
-  return BAD(c, reduce_axes, name_of(c, arg[0]), say_shape(list, n > IR_MAX_RANK ? IR_MAX_RANK : n, &got),
-             text_of(c, t, &s), legal);
+  return DIAG(d, reduce_axes, who[0], who[1], say_shape(list, n > IR_MAX_RANK ? IR_MAX_RANK : n, &got),
+              say_tile(f, t, &s), *legal ? legal : "none",
+              partitions ? "; axis 0 is the partition axis, which nisa.tensor_partition_reduce reduces" : "");
+}
+
+static bool rule_reduce_axes(const IrCheck *c, ArgList arg) {
+  const IrVal *axis = val(c, arg[0]);
+  const IrTile *t = val(c, arg[1])->u.tile;
+  if (ir_reduce_first(axis, t->rank) > 0) return true;
+  return ir_bad_reduce_axes(c->func, t, axis, (const char *[]){c->op->full, name_of(c, arg[0])}, c->d);
 }
 
 static bool rule_one_element(const IrCheck *c, ArgList arg) {

@@ -51,6 +51,9 @@ const IrTile *nl_to_sbuf(const Call *call, const IrTile *t);                    
 const IrTile *nl_copied(const Call *call, const IrTile *t);                     /* in SBUF */
 const IrTile *nl_cast_to(const Call *call, const IrTile *t, DType dtype);       /* itself, or a converted SBUF copy */
 const IrTile *nl_broadcast(const Call *call, const IrTile *t, int rank, const int64_t *shape); /* free axes of size 1 */
+/* The first of the reduced axes of t that the integer or list at `at` names: a run that ends at the last axis and does
+   not include axis 0. Raises naming func. */
+int nl_first_axis(lua_State *L, int at, const char *func, const IrTile *t);
 /* Raises unless the operands broadcast; their common shape. */
 int nl_common_shape(const Call *call, const Operand *x, const Operand *y, int64_t shape[IR_MAX_RANK]);
 const IrTile *nl_elementwise(const Call *call, Alu op, const Operand *x, const Operand *y, DType out);

@@ -1,31 +1,17 @@
 /* nl_reduce.c -- room lang: reductions over trailing free axes. */
 #include "nl.h"
 
-/* axis at slot 2: an integer or a list -> the first reduced axis; the run must end at the last axis and not include
- * axis 0. */
-static int first_axis(const Call *call, const IrTile *t) {
-  lua_State *L = call->L;
-  int64_t axis[IR_MAX_RANK];
-  int n = 1, first = t->rank;
-  bool seen[IR_MAX_RANK] = {false};
-  const char *func = call->row->bind.func;
-  if (lua_type(L, 2) == LUA_TTABLE)
-    n = lang_check_shape(L, 2, func, "axis", axis);
+int nl_first_axis(lua_State *L, int at, const char *func, const IrTile *t) {
+  int64_t list[IR_MAX_RANK];
+  IrVal axis = {.kind = V_INTS, .u.ints = list};
+  if (lua_type(L, at) == LUA_TTABLE)
+    axis.n = (uint32_t)lang_check_shape(L, at, func, "axis", list);
   else
-    axis[0] = lang_check_int(L, 2, func, "axis");
-  for (int k = 0; k < n; k++) {
-    int64_t a = axis[k] < 0 ? axis[k] + t->rank : axis[k];
-    if (a < 1 || a >= t->rank || seen[a])
-      LANG_HERE(L, bind_value, func, "axis", "not a set of free axes",
-                "axis 0 is the partition axis, and each axis counts once");
-    seen[a] = true;
-    if (a < first) first = (int)a;
-  }
-  for (int a = first; a < t->rank; a++)
-    if (!seen[a])
-      LANG_HERE(L, bind_value, func, "axis", "not a run of axes that ends at the last one",
-                "only trailing free axes are reduced");
-  if (n == 0) LANG_HERE(L, bind_value, func, "axis", "an empty list", "name at least one free axis");
+    axis = (IrVal){.kind = V_INT, .u.i = lang_check_int(L, at, func, "axis")};
+  int first = ir_reduce_first(&axis, t->rank);
+  Trace *trace = lang_ctx(L)->trace;
+  if (first == 0)
+    ir_bad_reduce_axes(trace->f, t, &axis, (const char *[]){func, "axis"}, trace->d), lang_trace_error(L, trace);
   return first;
 }
 
@@ -74,7 +60,8 @@ static const IrTile *reduce(const Call *call, Reduction r, Alu op, DType out) {
 
 /* Axis and keepdims of the call. */
 static Reduction reduction(const Call *call, const IrTile *t) {
-  return (Reduction){t, first_axis(call, t), call->row->bind.n > 3 && flag(call, 4)};
+  int first = nl_first_axis(call->L, 2, call->row->bind.func, t);
+  return (Reduction){t, first, call->row->bind.n > 3 && flag(call, 4)};
 }
 
 int nl_reduce(Call *call) {
