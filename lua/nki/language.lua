@@ -41,8 +41,16 @@ local function softmax(x, axis, dtype, compute_dtype)
   return out
 end
 
+-- How many elements are averaged: any positive number.
+local function check_count(who, name, n)
+  if type(n) ~= "number" then lib.fault("bind_kind", who, name, "a number", lib.rename(n)) end
+  if n > 0 and n < math.huge then return end
+  lib.fault("bind_value", who, name, n ~= n and "nan" or tostring(n), "it must be positive and finite")
+end
+
 local function rms_norm(x, w, axis, n, epsilon, dtype, compute_dtype)
   local nisa = require "nki.isa"
+  check_count("nl.rms_norm", "n", n)
   local compute = compute_dtype or f32
   local sums
   if covers(x, axis, "nl.rms_norm") then

@@ -91,6 +91,21 @@ describe("nl.rms_norm and nl.softmax", function()
     end
   end)
 
+  it("refuse a count that is no positive number", function()
+    local function refused(n, id, text)
+      local e = kernel.error_of(function(t) nl.rms_norm(t, t, 1, n) end)
+      assert.equal(id, e.id)
+      assert.truthy(e.message:find("nl.rms_norm: parameter 'n' " .. text, 1, true), e.message)
+    end
+    refused("6", "err_bind_kind", "must be a number, got the string '6'")
+    refused(true, "err_bind_kind", "must be a number, got true")
+    refused(nl.add, "err_bind_kind", "must be a number, got nl.add")
+    refused(0, "err_bind_value", "is 0; it must be positive and finite")
+    refused(-1.5, "err_bind_value", "is -1.5;")
+    refused(0 / 0, "err_bind_value", "is nan;")
+    refused(math.huge, "err_bind_value", "is inf;")
+  end)
+
   it("of truth values are float32, like nl.exp of them", function()
     for _, f in ipairs {functions.softmax, functions.rms_norm, functions.exp, functions.mean} do
       local r = kernel.run(function(t) return f(nl.copy(t, nl.bool_)) end, nd.ones {2, 4})

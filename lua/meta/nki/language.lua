@@ -854,7 +854,7 @@ function nl.is_psum(buffer) end
 function nl.softmax(x, axis, dtype, compute_dtype) end
 
 ---x / sqrt(sum(x^2) / n + epsilon) * w over trailing free axes; epsilon is 1e-6 when it is not given.
----x: a tile; w: of x's shape, or with one partition; n: how many elements are averaged
+---x: a tile; w: of x's shape, or with one partition; n: how many elements are averaged, a positive number
 ---@param x nki.Tensor
 ---@param w nki.Tensor
 ---@param axis integer|integer[]
