@@ -1,6 +1,7 @@
 -- Arguments: positions, keywords, and every way to get them wrong, for rows of nl, rows of nisa and the Lua half.
 local kernel = require "spec.support.kernel"
-local nl, nisa = require "nki.language", require "nki.isa"
+local nl, nisa, ncc = require "nki.language", require "nki.isa", require "nki.collectives"
+local nki, nd = require "nki", require "nki.ndarray"
 
 local function same_ir(x, y) assert.equal(kernel.trace(x).ir:gsub("loc%b()", ""), kernel.trace(y).ir:gsub("loc%b()",
   "")) end
@@ -57,6 +58,34 @@ describe("arguments", function()
     fails("NkiTensor.ap: parameter 'pattern' must be a list of {stride, count} pairs", function(t)
       t:ap {pattern = {{1, 4}, {1, 4}, step = 1}}
     end)
+    fails("NkiTensor.ap: parameter 'pattern' must be a list of {stride, count} pairs", function(t)
+      t:ap {pattern = {{1, 4, step = 1}, {1, 4}}}
+    end)
+    fails("nl.ndarray: parameter 'address' must be a list {partition, byte}", function()
+      nl.ndarray({4, 8}, nl.float32, {address = {0, 64, byte = 1}})
+    end)
+    fails("nl.num_programs: parameter 'axes' must be an axis or a list of axes", function()
+      nl.num_programs {axes = {0, also = 1}}
+    end)
+    local channels = "parameter 'srcs_by_channel' must be a list with a list of one tensor for each channel"
+    for _, srcs in ipairs {"outer", "inner"} do
+      fails(channels, function(t)
+        ncc.collective_permute_implicit {dsts_by_channel = {{t}}, replica_group = {{0}}, channel_ids = {0},
+          srcs_by_channel = srcs == "outer" and {{t}, also = {t}} or {{t, also = t}}}
+      end)
+    end
+    fails("ncc.all_reduce: parameter 'replica_group' must be an ncc.ReplicaGroup or a list of lists of ranks",
+      function(t) ncc.all_reduce {srcs = {t}, dsts = {t}, op = nl.add, replica_group = {{0, last = 1}}} end)
+    local a = nd.ones {2, 3} -- a tuple is a kernel argument, no list of axes
+    assert.error_matches(function() a:sum(nki.tuple {1}) end, "array:sum: parameter 'axis' must be an axis or a list",
+      nil, true)
+    fails("nl.num_programs: parameter 'axes' must be an axis or a list of axes", function()
+      nl.num_programs(nki.tuple {0, 1})
+    end)
+    assert.error_matches(function() a:sum {axis = {0, also = 1}} end,
+      "array:sum: parameter 'axis' must be an axis or a list of axes", nil, true)
+    assert.error_matches(function() a:transpose {1, 0, also = 1} end,
+      "array:transpose: parameter 'axes' must be a list of axes", nil, true)
     local grown = {}
     for k = 9, 1, -1 do grown[k] = k == 1 and 4 or nil end -- an entry that Lua keeps among the keys
     grown[2] = 8

@@ -109,7 +109,7 @@ describe("a grid that is refused is named, axis and value", function()
     {"axis 1 of its grid is 0", {4, 0}}, {"axis 0 of its grid is the string 'x'", {"x", 2}},
     {"axis 2 of its grid is -1", nki.tuple{1, 2, -1}}, {"its grid has 0 axes", {}},
     {"its grid has 9 axes", {1, 1, 1, 1, 1, 1, 1, 1, 1}}, {"its grid is nl.sbuf", nl.sbuf},
-    {"axis 0 of its grid is a table", {{4}}},
+    {"axis 0 of its grid is a table", {{4}}}, {"its grid is a table", {4, also = 2}},
   }
   local callers = {
     function(grid) return k[grid] end,

@@ -8,7 +8,7 @@ static const char want[] = "an ncc.ReplicaGroup or a list of lists of ranks";
 
 /* Length of the list at the top, a plain list or a tuple; raises when it is none. */
 static int64_t list_length(lua_State *L, const char *func, const char *param) {
-  if (lua_type(L, -1) != LUA_TTABLE) lang_kind_error(L, -1, func, param, want);
+  if (lua_type(L, -1) != LUA_TTABLE || !lang_is_sequence(L, -1)) lang_kind_error(L, -1, func, param, want);
   lua_Integer n = luaL_len(L, -1);
   if (n > MOST_RANKS) LANG_HERE(L, bind_value, func, param, "too long", "there are at most 65536 ranks");
   return n;

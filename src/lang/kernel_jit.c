@@ -139,19 +139,11 @@ static bool grid_axis(lua_State *L, int i, LKernel *k, int axis) {
   return c || (lang_to_int(L, i, &k->grid[axis]) && k->grid[axis] >= 1);
 }
 
-/* A list of axes, plain or one that answers to # and [i] (nki.tuple, a shape). */
-static bool is_list(lua_State *L, int i) {
-  if (lua_istable(L, i)) return true;
-  if (!lua_isuserdata(L, i) || luaL_getmetafield(L, i, "__len") == LUA_TNIL) return false;
-  lua_pop(L, 1);
-  return true;
-}
-
 void kernel_check_grid(lua_State *L, const char *name, int i, LKernel *k) {
   char text[DESCRIBE + 40], got[DESCRIBE];
   k->ngrid = 1;
   if (grid_axis(L, i, k, 0)) return;
-  if (!is_list(L, i)) {
+  if (!lang_is_sequence(L, i)) {
     snprintf(text, sizeof text, "its grid is %s", lang_describe(L, i, got, sizeof got));
     LANG_FAIL(L, kernel_grid, name, text);
   }
@@ -317,7 +309,7 @@ static int l_construct(lua_State *L) {
   if (lua_rawget(L, class) != LUA_TNIL) return lua_pop(L, 1), 1; /* all that it does, C does */
   lua_pop(L, 1);
   core->custom = true;
-  lua_getiuservalue(L, -1, 1);
+  lua_getiuservalue(L, -1, KERNEL_CORE);
   lua_pushvalue(L, class);
   lua_setiuservalue(L, -2, CORE_CLASS);
   lua_pop(L, 1);
@@ -392,8 +384,8 @@ static void inherit(lua_State *L, int from, bool own_mode, bool own_cache) {
   if (own_mode && original->custom) LANG_FAIL(L, kernel_option, replace_name, "the class of a kernel says its mode");
   if (!own_mode) core->mode = original->mode;
   core->custom = original->custom;
-  lua_getiuservalue(L, -1, 1);
-  lua_getiuservalue(L, from, 1);
+  lua_getiuservalue(L, -1, KERNEL_CORE);
+  lua_getiuservalue(L, from, KERNEL_CORE);
   lua_getiuservalue(L, -1, CORE_CLASS);
   lua_setiuservalue(L, -3, CORE_CLASS);
   copy_fields(L);

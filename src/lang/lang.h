@@ -147,7 +147,9 @@ LArray *lang_push_output(lua_State *L, DType dtype, int rank, const int64_t *sha
 /* A userdata that was just pushed holds, or no longer holds, so many bytes outside Lua's heap. Taking may collect. */
 void lang_extern_take(lua_State *L, LangCtx *c, size_t bytes);
 void lang_extern_give(LangCtx *c, size_t bytes);
-bool lang_is_list(lua_State *L, int i); /* has the table at i no keys but 1..n? */
+bool lang_is_list(lua_State *L, int i);       /* has the table at i no keys but 1..n? */
+size_t lang_list_length(lua_State *L, int i); /* n; 0: what is at i is no such table, or empty */
+bool lang_is_sequence(lua_State *L, int i);   /* such a table, or one that answers to # and [i]: nki.tuple, a shape */
 /* Shape, list, or Shape proxy at i -> dims; raises naming what. */
 int lang_check_shape(lua_State *L, int i, const char *func, const char *what, int64_t dim[IR_MAX_RANK]);
 DType lang_check_dtype(lua_State *L, int i, const char *func, const char *what);

@@ -62,6 +62,7 @@ static void axis_list(lua_State *L, int i, Reduction *r) {
     return;
   }
   int n = (int)lua_rawlen(L, i);
+  if (!lang_is_list(L, i)) lang_kind_error(L, i, r->func, "axis", "an axis or a list of axes");
   for (int k = 1; k <= n; k++) {
     lua_rawgeti(L, i, k);
     uint32_t bit = 1u << array_axis(L, lua_gettop(L), r->a, r->func);

@@ -47,7 +47,7 @@ static void order_of(lua_State *L, const LArray *a, int order[IR_MAX_RANK]) {
   uint32_t seen = 0;
   for (int k = 0; k < a->rank; k++) order[k] = a->rank - 1 - k;
   if (lua_isnoneornil(L, 2)) return;
-  if (lua_type(L, 2) != LUA_TTABLE) lang_kind_error(L, 2, func, "axes", "a list of axes");
+  if (lua_type(L, 2) != LUA_TTABLE || !lang_is_list(L, 2)) lang_kind_error(L, 2, func, "axes", "a list of axes");
   for (int k = 0; k < a->rank; k++) {
     lua_rawgeti(L, 2, k + 1);
     order[k] = array_axis(L, lua_gettop(L), a, func);

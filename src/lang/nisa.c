@@ -140,12 +140,12 @@ static void pairs_value(Binding *b, int i, const IrParam *p, IrVal *out) {
   lua_State *L = b->L;
   const char *want = p->kind == K_pairs ? "a list of {step, num} pairs" : "a list of {source, target} pairs";
   i = lua_absindex(L, i);
-  size_t n = lua_type(L, i) == LUA_TTABLE ? lua_rawlen(L, i) : 0;
-  if (n < 1 || n > MAX_PAIRS || !lang_is_list(L, i)) wrong(b, i, p->name, want);
+  size_t n = lang_list_length(L, i);
+  if (n < 1 || n > MAX_PAIRS) wrong(b, i, p->name, want);
   int64_t *ints = ints_room(b, 2 * n);
   for (size_t k = 0; k < n; k++) {
     lua_rawgeti(L, i, (lua_Integer)k + 1);
-    if (lua_type(L, -1) != LUA_TTABLE || lua_rawlen(L, -1) != 2 || !lang_is_list(L, -1)) wrong(b, -1, p->name, want);
+    if (lang_list_length(L, -1) != 2) wrong(b, -1, p->name, want);
     for (int j = 0; j < 2; j++) {
       lua_rawgeti(L, -1, j + 1);
       if (!lang_to_int(L, -1, &ints[2 * k + (size_t)j])) wrong(b, -1, p->name, "a list of pairs of integers");
@@ -159,8 +159,8 @@ static void pairs_value(Binding *b, int i, const IrParam *p, IrVal *out) {
 static void tiles_value(Binding *b, int i, const IrParam *p, IrVal *out) {
   lua_State *L = b->L;
   i = lua_absindex(L, i);
-  size_t n = lua_type(L, i) == LUA_TTABLE ? lua_rawlen(L, i) : 0;
-  if (n < 1 || !lang_is_list(L, i)) wrong(b, i, p->name, "a list of tensors");
+  size_t n = lang_list_length(L, i);
+  if (n < 1) wrong(b, i, p->name, "a list of tensors");
   const IrTile **tiles = arena_newn(&b->t->m->arena, const IrTile *, n);
   if (!tiles) DIAG0(b->t->d, nomem), lang_trace_error(L, b->t);
   for (size_t k = 0; k < n; k++) {
@@ -175,19 +175,19 @@ static void tiles_value(Binding *b, int i, const IrParam *p, IrVal *out) {
 
 /* A list of lists of one tensor. */
 static void channels_value(Binding *b, int i, const IrParam *p, IrVal *out) {
+  static const char want[] = "a list with a list of one tensor for each channel";
   lua_State *L = b->L;
   i = lua_absindex(L, i);
-  size_t n = lua_type(L, i) == LUA_TTABLE ? lua_rawlen(L, i) : 0;
-  if (n < 1 || n > MAX_LIST) wrong(b, i, p->name, "a list with a list of one tensor for each channel");
+  size_t n = lang_list_length(L, i);
+  if (n < 1 || n > MAX_LIST) wrong(b, i, p->name, want);
   const IrTile **tiles = arena_newn(&b->t->m->arena, const IrTile *, n);
   if (!tiles) DIAG0(b->t->d, nomem), lang_trace_error(L, b->t);
   for (size_t k = 0; k < n; k++) {
     IrVal one = {0};
     lua_rawgeti(L, i, (lua_Integer)k + 1);
-    if (lua_type(L, -1) != LUA_TTABLE || lua_rawlen(L, -1) != 1)
-      wrong(b, -1, p->name, "a list with a list of one tensor for each channel");
+    if (lang_list_length(L, -1) != 1) wrong(b, -1, p->name, want);
     lua_rawgeti(L, -1, 1);
-    if (!tile_value(b, -1, p, &one)) wrong(b, -1, p->name, "a list with a list of one tensor for each channel");
+    if (!tile_value(b, -1, p, &one)) wrong(b, -1, p->name, want);
     tiles[k] = one.u.tile;
     lua_pop(L, 2);
   }

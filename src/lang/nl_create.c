@@ -6,8 +6,7 @@ static void read_address(const Call *call, int slot, IrBufSpec *spec) {
   const char *func = call->row->bind.func;
   int64_t at[2];
   if (lua_isnil(L, slot)) return;
-  if (lua_type(L, slot) != LUA_TTABLE || lua_rawlen(L, slot) != 2)
-    lang_kind_error(L, slot, func, "address", "a list {partition, byte}");
+  if (lang_list_length(L, slot) != 2) lang_kind_error(L, slot, func, "address", "a list {partition, byte}");
   for (int k = 0; k < 2; k++) {
     lua_rawgeti(L, slot, k + 1);
     at[k] = lang_check_int(L, -1, func, "address");

@@ -111,6 +111,7 @@ int nl_num_programs(Call *call) {
   int64_t total = 1;
   if (lua_type(L, 1) == LUA_TTABLE) {
     int n = (int)lua_rawlen(L, 1);
+    if (!lang_is_list(L, 1)) lang_kind_error(L, 1, call->row->bind.func, "axes", "an axis or a list of axes");
     for (int k = 1; k <= n; k++) {
       lua_rawgeti(L, 1, k);
       int64_t axis = grid_axis(call, lua_gettop(L), "axes");

@@ -179,6 +179,15 @@ bool lang_is_list(lua_State *L, int i) {
   return keys == n;
 }
 
+bool lang_is_sequence(lua_State *L, int i) {
+  if (luaL_getmetafield(L, i, "__len") != LUA_TNIL) return lua_pop(L, 1), true;
+  return lua_istable(L, i) && lang_is_list(L, i);
+}
+
+size_t lang_list_length(lua_State *L, int i) {
+  return lua_type(L, i) == LUA_TTABLE && lang_is_list(L, i) ? lua_rawlen(L, i) : 0;
+}
+
 int lang_check_shape(lua_State *L, int i, const char *func, const char *what, int64_t dim[IR_MAX_RANK]) {
   LangCtx *c = lang_ctx(L);
   LShape s;

@@ -279,13 +279,12 @@ static int tile_indirect(Call *call) {
 static int read_pairs(const Call *call, int slot, int64_t *pairs) {
   lua_State *L = call->L;
   const char *func = call->row->bind.func;
-  size_t n = lua_type(L, slot) == LUA_TTABLE ? lua_rawlen(L, slot) : 0;
-  if (n < 1 || n > IR_MAX_RANK || !lang_is_list(L, slot))
-    lang_kind_error(L, slot, func, "pattern", "a list of {stride, count} pairs");
+  static const char want[] = "a list of {stride, count} pairs";
+  size_t n = lang_list_length(L, slot);
+  if (n < 1 || n > IR_MAX_RANK) lang_kind_error(L, slot, func, "pattern", want);
   for (size_t k = 0; k < n; k++) {
     lua_rawgeti(L, slot, (lua_Integer)k + 1);
-    if (lua_type(L, -1) != LUA_TTABLE || lua_rawlen(L, -1) != 2)
-      lang_kind_error(L, -1, func, "pattern", "a list of {stride, count} pairs");
+    if (lang_list_length(L, -1) != 2) lang_kind_error(L, -1, func, "pattern", want);
     for (int j = 0; j < 2; j++) {
       lua_rawgeti(L, -1, j + 1);
       pairs[2 * k + (size_t)j] = lang_check_int(L, -1, func, "pattern");
