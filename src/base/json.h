@@ -44,8 +44,8 @@ void json_int(JsonWriter *w, int64_t v);   /* beyond +-2^53: as a string */
 void json_double(JsonWriter *w, double v); /* shortest round-trip with '.'; "NaN", "Infinity", "-Infinity" as strings */
 void json_bool(JsonWriter *w, bool v);
 void json_null(JsonWriter *w);
-/* Indented form of a parsed value, for --decode; arrays of scalars stay on one line. False when out of memory. */
-/* Are the n bytes what json_string would write? */
+/* Are the n bytes at spelled what json_string would write of s? */
 bool json_spells(const char *spelled, size_t n, const char *s, size_t len);
+/* Indented form of a parsed value, for --decode; arrays of scalars stay on one line. False when out of memory. */
 bool json_pretty(Text *out, const Json *v);
 #endif

@@ -89,8 +89,7 @@ static bool read_length(const FileIn *in, size_t *out, Diag *d) {
   const char *what = in->what;
   if (in->n < 8) return fail(d, what, "the file", "is shorter than its header length");
   if (!file_need(in, 0, in->n < 9 ? in->n : 9, d)) return false;
-  uint64_t header = 0;
-  for (int i = 7; i >= 0; i--) header = header << 8 | (unsigned char)in->data[i];
+  uint64_t header = text_read_le64(in->data);
   if (header > HEADER_MAX) return fail(d, what, "the header", "is longer than the file or than 100 MB (offset 0)");
   if (header < 2 || (in->n > 8 && in->data[8] != '{'))
     return fail(d, what, "the header", "does not begin with '{' (offset 8)");

@@ -50,6 +50,12 @@ static inline void text_le64(void *to, uint64_t v) {
                               (unsigned char)(v >> 48), (unsigned char)(v >> 56)};
   memcpy(to, b, sizeof b);
 }
+static inline uint64_t text_read_le64(const void *from) {
+  const unsigned char *b = from;
+  uint64_t v = 0;
+  for (int i = 7; i >= 0; i--) v = v << 8 | b[i];
+  return v;
+}
 static inline void text_put_u64(Text *t, uint64_t v) {
   char b[8];
   text_le64(b, v);

@@ -289,11 +289,15 @@ static bool copy_config(Artifact *a, const ConfigRead *read, Diag *d) {
   return a->backend_config || DIAG0(d, nomem);
 }
 
+static bool print_program(Artifact *a, Text *text) {
+  return seal(a) && ir_print(a->module, text) && keep(a, text, &a->ir, &a->ir_len);
+}
+
 bool config_encode_read(Artifact *a, const ConfigRead *read, Diag *d) {
   Text text;
   text_init(&text, a->arena.alloc);
   text_reserve(&text, read->nir + 1);
-  bool ok = seal(a) && ir_print(a->module, &text) && keep(a, &text, &a->ir, &a->ir_len);
+  bool ok = print_program(a, &text);
   text_free(&text);
   if (ok && is_written(a, read->json)) return copy_config(a, read, d);
   text_free(read->json);
@@ -305,7 +309,7 @@ bool config_encode_read(Artifact *a, const ConfigRead *read, Diag *d) {
 bool config_encode(Artifact *a, Diag *d) {
   Text text;
   text_init(&text, a->arena.alloc);
-  bool ok = seal(a) && ir_print(a->module, &text) && keep(a, &text, &a->ir, &a->ir_len);
+  bool ok = print_program(a, &text);
   ok = ok ? write_config(a, &text, d) : DIAG0(d, nomem);
   text_free(&text);
   return ok;

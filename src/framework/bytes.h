@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "text.h"
+
 typedef struct Span {
   const char *p;
   size_t n;
@@ -30,9 +32,7 @@ static inline Span bytes_take(Bytes *b, uint64_t n) {
 
 static inline uint64_t bytes_u64(Bytes *b) {
   Span s = bytes_take(b, 8);
-  uint64_t v = 0;
-  for (size_t i = s.n; i-- > 0;) v = v << 8 | (unsigned char)s.p[i];
-  return v;
+  return s.n ? text_read_le64(s.p) : 0;
 }
 
 static inline unsigned char bytes_u8(Bytes *b) {

@@ -8,7 +8,8 @@
 #include "store.h"
 
 static const char magic[8] = {'N', 'K', 'I', 'L', 'U', 'A', 'C', '\n'};
-enum { FORMAT = 3, CHECKSUM = 32, PARTS = 7 };
+enum { FORMAT = 3, CHECKSUM = 32, PARTS = 7 }; /* PARTS: the build, then what Saved has */
+static const char unread[] = "cannot be read", damaged[] = "is damaged", other_build[] = "is of another nkilua version";
 
 static void put_span(Text *out, Span s) {
   text_put_u64(out, s.n);
@@ -33,11 +34,17 @@ bool saved_write(Text *out, const Saved *s) {
   return !out->oom;
 }
 
+static const char *check_head(Bytes *b) {
+  if (!span_equal(bytes_take(b, sizeof magic), (Span){magic, sizeof magic})) return "is not one of nkilua's";
+  if (bytes_u64(b) != FORMAT) return b->bad ? damaged : "has another format";
+  return NULL;
+}
+
 const char *saved_read(const char *data, size_t n, Saved *s) {
   Bytes b = {data, n, false};
   char hex[CHECKSUM + 1];
-  if (!span_equal(bytes_take(&b, sizeof magic), (Span){magic, sizeof magic})) return "is not one of nkilua's";
-  if (bytes_u64(&b) != FORMAT) return b.bad ? "is damaged" : "has another format";
+  const char *fault = check_head(&b);
+  if (fault) return fault;
   Span build = bytes_str(&b);
   s->key = bytes_str(&b);
   s->warnings = bytes_str(&b);
@@ -46,34 +53,39 @@ const char *saved_read(const char *data, size_t n, Saved *s) {
   s->head = bytes_str(&b);
   s->ir = bytes_str(&b);
   Span sum = bytes_take(&b, CHECKSUM);
-  if (b.bad || b.left) return "is damaged";
+  if (b.bad || b.left) return damaged;
   hash_hex(data, n - CHECKSUM, hex);
-  if (memcmp(hex, sum.p, CHECKSUM) != 0) return "is damaged";
-  if (!span_equal(build, (Span){fw_build_id, strlen(fw_build_id)})) return "is of another nkilua version";
-  return NULL;
+  if (memcmp(hex, sum.p, CHECKSUM) != 0) return damaged;
+  return span_equal(build, (Span){fw_build_id, strlen(fw_build_id)}) ? NULL : other_build;
+}
+
+/* The length of the part at *at, which then is where its bytes begin. */
+static const char *look_at_length(const FileIn *in, size_t *at, size_t *n, Diag *d) {
+  if (in->n - *at < 8) return damaged;
+  if (!file_need(in, *at, 8, d)) return unread;
+  uint64_t length = text_read_le64(in->data + *at);
+  *at += 8;
+  *n = (size_t)length;
+  return length > in->n - *at ? damaged : NULL;
 }
 
 /* What a file's beginning and the lengths of its parts say, before the rest of it is read. */
 static const char *look(const FileIn *in, Diag *d) {
-  static const char unread[] = "cannot be read", damaged[] = "is damaged";
-  size_t at = sizeof magic + 8, nbuild = strlen(fw_build_id);
+  size_t at = sizeof magic + 8, n, nbuild = strlen(fw_build_id);
   if (in->n < at) return damaged;
   if (!file_need(in, 0, at, d)) return unread;
-  Bytes b = {in->data, at, false};
-  if (!span_equal(bytes_take(&b, sizeof magic), (Span){magic, sizeof magic})) return "is not one of nkilua's";
-  if (bytes_u64(&b) != FORMAT) return "has another format";
-  for (int i = 0; i < PARTS; i++) {
-    if (in->n - at < 8) return damaged;
-    if (!file_need(in, at, 8, d)) return unread;
-    b = (Bytes){in->data + at, 8, false};
-    uint64_t n = bytes_u64(&b);
-    at += 8;
-    if (n > in->n - at) return damaged;
-    if (i == 0 && n != nbuild) return "is of another nkilua version";
-    if (i == 0 && !file_need(in, at, nbuild, d)) return unread;
-    if (i == 0 && memcmp(in->data + at, fw_build_id, nbuild) != 0) return "is of another nkilua version";
-    at += (size_t)n;
+  const char *fault = check_head(&(Bytes){in->data, at, false});
+  if (!fault) fault = look_at_length(in, &at, &n, d);
+  if (fault) return fault;
+  if (n != nbuild) return other_build;
+  if (!file_need(in, at, nbuild, d)) return unread;
+  if (memcmp(in->data + at, fw_build_id, nbuild) != 0) return other_build;
+  for (int i = 1; i < PARTS; i++) {
+    at += n;
+    fault = look_at_length(in, &at, &n, d);
+    if (fault) return fault;
   }
+  at += n;
   if (in->n - at != CHECKSUM) return damaged;
   return file_need(in, 0, in->n, d) ? NULL : unread;
 }

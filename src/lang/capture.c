@@ -76,10 +76,8 @@ static void put_number(Capture *k, lua_State *L, int i) {
   put_tag(k, f == f ? '=' : '?');
 }
 
-void capture_put_serial(lua_State *L, Capture *k, int i) {
+lua_Integer capture_serial_of(lua_State *L, Capture *k, int i) {
   i = lua_absindex(L, i);
-  if (!k->by_serial) k->serial_at = k->bytes.len;
-  k->by_serial = true;
   lua_rawgeti(L, LUA_REGISTRYINDEX, k->serials_ref);
   lua_pushvalue(L, i);
   if (lua_rawget(L, -2) == LUA_TNIL) {
@@ -89,9 +87,17 @@ void capture_put_serial(lua_State *L, Capture *k, int i) {
     lua_rawset(L, -3);
     lua_pushinteger(L, (lua_Integer)k->serial);
   }
-  put_tag(k, 'S');
-  put_u64(k, (uint64_t)lua_tointeger(L, -1));
+  lua_Integer serial = lua_tointeger(L, -1);
   lua_pop(L, 2);
+  return serial;
+}
+
+void capture_put_serial(lua_State *L, Capture *k, int i) {
+  if (!k->by_serial) k->serial_at = k->bytes.len;
+  k->by_serial = true;
+  lua_Integer serial = capture_serial_of(L, k, i);
+  put_tag(k, 'S');
+  put_u64(k, (uint64_t)serial);
 }
 
 /* ---- userdata ---------------------------------------------------------------------------------------------------- */
@@ -210,9 +216,8 @@ void capture_walk_part(lua_State *L, LangCtx *c, int i) {
   if (capture_is_library(capture_walk(L, c, i))) capture_walk_content(L, c, i);
 }
 
-void capture_begin(lua_State *L, LangCtx *c, const char *dir) {
+void capture_begin(LangCtx *c, const char *dir) {
   Capture *k = c->capture;
-  (void)L;
   text_clear(&k->bytes);
   k->count = 0;
   k->nmarks = k->nkeys = 0;

@@ -66,7 +66,9 @@ bool capture_seen(lua_State *L, LangCtx *c, const void *p);
 const char *capture_put_name(lua_State *L, Capture *k, int i);
 /* It is of a library, with or without a name. */
 bool capture_is_known(lua_State *L, const Capture *k, int i);
-/* Anything whose content cannot be told: a number that is this object's own in this context. */
+/* A number that is this object's own in this context: a lasting order of what has none. */
+lua_Integer capture_serial_of(lua_State *L, Capture *k, int i);
+/* Anything whose content cannot be told, by that number. */
 void capture_put_serial(lua_State *L, Capture *k, int i);
 
 static inline void put_raw(Capture *k, const void *s, size_t n) { text_put(&k->bytes, s, n); }

@@ -247,9 +247,9 @@ void capture_walk_function(lua_State *L, LangCtx *c, int f) {
     d = push_new_dump(L, c, f);
   }
   put_dump(k, d);
-  push_names(L, dump, 1, d->nglobals > 0);
-  push_names(L, dump, 2, true);
-  push_names(L, dump, 3, d->nwhole > 0);
+  push_names(L, dump, DUMP_GLOBALS, d->nglobals > 0);
+  push_names(L, dump, DUMP_FIELDS, true);
+  push_names(L, dump, DUMP_WHOLE, d->nwhole > 0);
   const Names n = {dump + 1, dump + 2, dump + 3, d->nglobals, d->nfields, d->nloose, d->nwhole};
   if (d->dynamic) k->unsure = "the table of globals";
   if (d->assigns) k->assigns = true;

@@ -5,10 +5,9 @@
 
 /* A value of one of the simple kinds in captured bytes, as text; 0: it is another. Else how many bytes it takes. */
 static size_t say_simple(Text *out, const char *p, size_t n) {
-  uint64_t v = 0;
+  uint64_t v = n >= 9 ? text_read_le64(p + 1) : 0;
   double f;
   if (!n) return 0;
-  for (size_t i = 8; n >= 9 && i > 0; i--) v = v << 8 | (unsigned char)p[i];
   switch (*p) {
     case 'n':
       text_puts(out, "nil");
@@ -68,8 +67,7 @@ static void say_values(const Capture *k, const Mark *m, const char *before, size
 static size_t code_end(const char *p, size_t n) {
   size_t at = 0;
   for (int i = 0; i < 2 && n - at >= 9; i++) {
-    uint64_t len = 0;
-    for (size_t k = 8; k > 0; k--) len = len << 8 | (unsigned char)p[at + k];
+    uint64_t len = text_read_le64(p + at + 1);
     at += 9 + (len < n - at - 9 ? (size_t)len : n - at - 9);
   }
   return at;

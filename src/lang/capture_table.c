@@ -36,13 +36,15 @@ bool capture_seen(lua_State *L, LangCtx *c, const void *p) {
   return false;
 }
 
+enum { KEY_FLOAT = LUA_TNUMBER + 16 }; /* a Key's kind beside those of lua_type: LUA_TNUMBER is an integer */
+
 static int compare_keys(const void *pa, const void *pb) {
   const Key *a = pa, *b = pb;
   if (a->kind != b->kind) return a->kind - b->kind;
   switch (a->kind) {
-    case LUA_TNUMBER: /* integers; floats are LUA_TNUMBER + 16 */
+    case LUA_TNUMBER:
       return a->u.i < b->u.i ? -1 : a->u.i > b->u.i;
-    case LUA_TNUMBER + 16:
+    case KEY_FLOAT:
       return a->u.f < b->u.f ? -1 : a->u.f > b->u.f;
     case LUA_TSTRING: {
       int order = memcmp(a->u.s, b->u.s, a->len < b->len ? a->len : b->len);
@@ -60,7 +62,7 @@ static Key key_at(lua_State *L, Capture *k, int i) {
       if (lua_isinteger(L, i)) {
         key.u.i = lua_tointeger(L, i);
       } else {
-        key.kind += 16;
+        key.kind = KEY_FLOAT;
         key.u.f = lua_tonumber(L, i);
       }
       break;
@@ -70,33 +72,10 @@ static Key key_at(lua_State *L, Capture *k, int i) {
     case LUA_TBOOLEAN:
       key.u.i = lua_toboolean(L, i);
       break;
-    default: { /* its serial puts it in a lasting order */
-      size_t mark = k->bytes.len;
-      bool before = k->by_serial; /* a number that only sorts is not in the bytes */
-      capture_put_serial(L, k, i);
-      k->by_serial = before;
-      memcpy(&key.u.i, k->bytes.data + mark + 1, sizeof key.u.i);
-      k->bytes.len = mark;
-    }
+    default:
+      key.u.i = capture_serial_of(L, k, i);
   }
   return key;
-}
-
-/* Pushes the key again. */
-static void push_key(lua_State *L, const Key *key) {
-  switch (key->kind) {
-    case LUA_TNUMBER:
-      lua_pushinteger(L, key->u.i);
-      break;
-    case LUA_TNUMBER + 16:
-      lua_pushnumber(L, key->u.f);
-      break;
-    case LUA_TSTRING:
-      lua_pushlstring(L, key->u.s, key->len);
-      break;
-    default:
-      lua_pushboolean(L, (int)key->u.i);
-  }
 }
 
 /* The object key with that serial. */
@@ -109,6 +88,26 @@ static void push_object_key(lua_State *L, Capture *k, int t, const Key *key) {
     if (have.u.i == key->u.i) return;
   }
   lua_pushnil(L);
+}
+
+/* Pushes a key of the table at t again. */
+static void push_key(lua_State *L, Capture *k, int t, const Key *key) {
+  switch (key->kind) {
+    case LUA_TNUMBER:
+      lua_pushinteger(L, key->u.i);
+      break;
+    case KEY_FLOAT:
+      lua_pushnumber(L, key->u.f);
+      break;
+    case LUA_TSTRING:
+      lua_pushlstring(L, key->u.s, key->len);
+      break;
+    case LUA_TBOOLEAN:
+      lua_pushboolean(L, (int)key->u.i);
+      break;
+    default:
+      push_object_key(L, k, t, key);
+  }
 }
 
 static void walk_hash(lua_State *L, LangCtx *c, int t, lua_Unsigned border) {
@@ -126,12 +125,7 @@ static void walk_hash(lua_State *L, LangCtx *c, int t, lua_Unsigned border) {
   if (n > 1) qsort(k->keys + first, n, sizeof *k->keys, compare_keys);
   for (size_t i = 0; i < n; i++) {
     const Key key = k->keys[first + i]; /* by value: the array may move */
-    if (key.kind == LUA_TBOOLEAN || key.kind == LUA_TNUMBER || key.kind == LUA_TNUMBER + 16 ||
-        key.kind == LUA_TSTRING) {
-      push_key(L, &key);
-    } else {
-      push_object_key(L, k, t, &key);
-    }
+    push_key(L, k, t, &key);
     capture_walk_part(L, c, lua_gettop(L));
     lua_pushvalue(L, -1);
     lua_rawget(L, t);

@@ -29,7 +29,7 @@ static void find(lua_State *L, int fields, int class) {
 
 /* Pushes fields and class of a kernel. */
 static bool push_class(lua_State *L, int kernel) {
-  lua_getiuservalue(L, kernel, 1);
+  lua_getiuservalue(L, kernel, KERNEL_CORE);
   lua_getiuservalue(L, -1, CORE_FIELDS);
   lua_getiuservalue(L, -2, CORE_CLASS);
   lua_remove(L, -3);
@@ -187,9 +187,9 @@ int step_specialize_and_call(lua_State *L) {
   t->has_collectives = has_collectives;
   t->impure = impure;
   lua_pushvalue(L, 1);
-  lua_setiuservalue(L, -2, 1);
+  lua_setiuservalue(L, -2, TRACED_KERNEL);
   lua_pushvalue(L, 2);
-  lua_setiuservalue(L, -2, 2);
+  lua_setiuservalue(L, -2, TRACED_BOUND);
   lua_pushboolean(L, has_collectives);
   return 2;
 }
@@ -222,7 +222,7 @@ static int l_check_hashable(lua_State *L) {
   ConstValue value;
   KernelCall call = {.c = c, .L = L, .kernel = 1, .k = kernel_self(L, "kernel:_return_shape_dtype_or_hashable", 2)};
   lua_settop(L, 3);
-  capture_begin(L, c, call.k->core->dir);
+  capture_begin(c, call.k->core->dir);
   if (!constant_of(&call, 2, &value))
     LANG_FAIL(L, nki_param_not_hashable, call.k->core->func_name, luaL_optstring(L, 3, "?"),
               lang_describe(L, 2, got, sizeof got));
@@ -244,7 +244,7 @@ static int l_class_of(lua_State *L) {
 /* fields(kernel): what was assigned to it, by name. */
 static int l_fields(lua_State *L) {
   lua_settop(L, 1);
-  lua_getiuservalue(L, 1, 1);
+  lua_getiuservalue(L, 1, KERNEL_CORE);
   if (lua_getiuservalue(L, -1, CORE_FIELDS) != LUA_TTABLE) lua_newtable(L);
   return 1;
 }

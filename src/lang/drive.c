@@ -119,7 +119,7 @@ static void take_returns(lua_State *L, const DriveRun *run, int first) {
 static void check_pure(lua_State *L, DriveRun *run) {
   KernelCall *call = run->call;
   const KernelCore *core = call->k->core;
-  capture_begin(L, call->c, core->dir);
+  capture_begin(call->c, core->dir);
   capture_add(L, call->c, S_function);
   for (uint32_t p = 0; p < call->r.nargs; p++) {
     const FwArg *arg = &call->r.args[p];

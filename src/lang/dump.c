@@ -296,7 +296,7 @@ static LDump *push_pieces(lua_State *L, const Text *text, size_t after, const ch
   const char *file = lang_relative(dir, source, name, sizeof name);
   size_t nfile = strlen(file), nsource = strlen(source) + 1, ndir = strlen(dir) + 1, head = HEADER_BYTES + 1;
   size_t tail = text->len - after, npiece = 9 + nfile + 9 + head + tail;
-  LDump *d = lua_newuserdatauv(L, sizeof *d + npiece + nsource + ndir, 3);
+  LDump *d = lua_newuserdatauv(L, sizeof *d + npiece + nsource + ndir, DUMP_WHOLE);
   char *piece = (char *)(d + 1), *at = put(put_head(piece, 'F', nfile), file, nfile);
   char *bytes = at = put_head(at, 'c', head + tail);
   at = put(put(at, text->data, head), text->data + after, tail);
@@ -322,15 +322,15 @@ static LDump *make_dump(Chunk *c, const Text *text, const char *source, const ch
   d->requires = has(L, c->all, "require");
   if (d->requires) set = c->all; /* the module's name is a constant */
   d->nglobals = push_list(L, set);
-  lua_setiuservalue(L, -2, 1);
+  lua_setiuservalue(L, -2, DUMP_GLOBALS);
   int loose = c->dynamic ? c->all : c->loose;
   d->nloose = push_list(L, loose);
   d->nfields = add_sorted(L, c->fields, loose, d->nloose);
   lua_pushliteral(L, "__index");
   lua_rawseti(L, -2, d->nfields + 1);
-  lua_setiuservalue(L, -2, 2);
+  lua_setiuservalue(L, -2, DUMP_FIELDS);
   d->nwhole = push_list(L, c->whole);
-  lua_setiuservalue(L, -2, 3);
+  lua_setiuservalue(L, -2, DUMP_WHOLE);
   return d;
 }
 

@@ -90,7 +90,7 @@ static int l_cache_info(lua_State *L) {
 static int l_clear_cache(lua_State *L) {
   const LKernel *k = kernel_self(L, "kernel:clear_cache", 0);
   fw_cache_clear(k->core->cache);
-  lua_getiuservalue(L, 1, 1);
+  lua_getiuservalue(L, 1, KERNEL_CORE);
   lua_pushnil(L);
   lua_setiuservalue(L, -2, CORE_RESULTS);
   return 0;
@@ -144,7 +144,7 @@ static int l_newindex(lua_State *L) {
   const LKernel *k = kernel_self(L, "kernel", ANY);
   if (!k->core->custom || lua_type(L, 2) != LUA_TSTRING)
     return LANG_FAIL(L, read_only, "a kernel that no class of your own made");
-  lua_getiuservalue(L, 1, 1);
+  lua_getiuservalue(L, 1, KERNEL_CORE);
   if (lua_getiuservalue(L, -1, CORE_FIELDS) != LUA_TTABLE) {
     lua_pop(L, 1);
     lua_newtable(L);

@@ -114,7 +114,8 @@ void class_late(lua_State *L); /* the strict module at -1 finds what Lua defines
 void bound_push(lua_State *L, const KernelCore *core, int first);
 int bound_check(lua_State *L); /* (kernel, value, who): raises when the value is none of the kernel's */
 void bound_spread(lua_State *L, const KernelCore *core, int i, const char *who); /* pushes one value per parameter */
-/* traced.c: a finished trace as Lua sees it */
+/* traced.c: a finished trace as Lua sees it. Its user values: */
+enum { TRACED_KERNEL = 1, TRACED_BOUND };
 typedef struct LTraced {
   IrModule *m;
   const Artifact *made; /* assembled from it */
@@ -180,7 +181,7 @@ void kernel_check_grid(lua_State *L, const char *name, int i, LKernel *k); /* th
 typedef struct Capture Capture;
 void capture_open(lua_State *L, LangCtx *c);
 void capture_free(LangCtx *c);
-void capture_begin(lua_State *L, LangCtx *c, const char *dir);
+void capture_begin(LangCtx *c, const char *dir);
 void capture_add(lua_State *L, LangCtx *c, int function);
 const Text *capture_bytes(const LangCtx *c);
 /* What of the captured state has an answer that no walk can tell (math.random, a coroutine), or NULL. */
@@ -194,9 +195,10 @@ void capture_describe(void *ud, const FwRequest *r, const void *before, size_t n
 /* A module of ours and its functions are captured by name. */
 void capture_name_module(lua_State *L, const char *name, int module);
 
-/* dump.c: the canonical bytes of a function: its binary chunk without the source's name. User value 1: sorted list of
-   the globals that the code names, 2: of the fields, then "__index", 3: of the globals and upvalues that it uses for
-   more than a field. Loose fields come first: those that are read of something else than an upvalue. */
+/* dump.c: the canonical bytes of a function: its binary chunk without the source's name. Its user values are sorted
+   lists: of the globals that the code names; of the fields, then "__index"; of the globals and upvalues that it uses
+   for more than a field. Loose fields come first: those that are read of something else than an upvalue. */
+enum { DUMP_GLOBALS = 1, DUMP_FIELDS, DUMP_WHOLE };
 typedef struct LDump {
   const char *source; /* as Lua has it */
   const char *dir;
@@ -207,7 +209,7 @@ typedef struct LDump {
   int nglobals, nfields, nloose, nwhole;
   bool dynamic;  /* the table of globals is used as a value */
   bool assigns;  /* to an upvalue */
-  bool requires; /* "require" occurs: then user value 1 lists every string in the code */
+  bool requires; /* "require" occurs: then the globals are all strings in the code */
 } LDump;
 /* Pushes the userdata. dir: folder of the kernel's script. */
 LDump *dump_push(lua_State *L, LangCtx *c, int function, const char *dir);

@@ -187,7 +187,7 @@ void kernel_request(KernelCall *call) {
   r->call_target = core->mode == MODE_TORCHXLA ? EMIT_TARGET_TORCH : EMIT_TARGET_NATIVE;
   kernel_target(call);
   if (call->over & KERNEL_MAP_STEPS) class_map(call);
-  capture_begin(call->L, call->c, core->dir);
+  capture_begin(call->c, core->dir);
   kernel_push_function(call->L, call->kernel);
   capture_add(call->L, call->c, -1);
   lua_pop(call->L, 1);

@@ -60,9 +60,9 @@ static void unpack(lua_State *L) {
     t->has_collectives = run->has_collectives;
     t->aliased = true;
     lua_pushvalue(L, P_kernel);
-    lua_setiuservalue(L, -2, 1);
+    lua_setiuservalue(L, -2, TRACED_KERNEL);
     lua_pushvalue(L, P_bound);
-    lua_setiuservalue(L, -2, 2);
+    lua_setiuservalue(L, -2, TRACED_BOUND);
     lua_replace(L, P_traced);
   }
   if (!run->m) return;
@@ -306,7 +306,7 @@ static void sweep_results(lua_State *L, const KernelCore *core, int results) {
 static void keep_result(lua_State *L, const Artifact *a) {
   const KernelCore *core = run_of(L)->call->k->core;
   int value = lua_gettop(L);
-  lua_getiuservalue(L, P_kernel, 1);
+  lua_getiuservalue(L, P_kernel, KERNEL_CORE);
   if (lua_getiuservalue(L, -1, CORE_RESULTS) != LUA_TTABLE) {
     lua_pop(L, 1);
     lua_newtable(L);
@@ -361,7 +361,7 @@ void class_push_result(KernelCall *call, const Artifact *a) {
   lua_State *L = call->L;
   if (!kernel_overrides(call, STEP_assemble_result)) return;
   int top = lua_gettop(L);
-  lua_getiuservalue(L, call->kernel, 1);
+  lua_getiuservalue(L, call->kernel, KERNEL_CORE);
   lua_getiuservalue(L, -1, CORE_RESULTS);
   if (lua_istable(L, -1) && lua_rawgetp(L, -1, a) != LUA_TNIL) lua_replace(L, top);
   lua_settop(L, top);
@@ -404,7 +404,7 @@ static const Artifact *made_of(lua_State *L, LTraced *t, int traced) {
   lua_pushlightuserdata(L, lang_upctx(L));
   lua_pushcclosure(L, l_make, 1);
   lua_pushvalue(L, 1);
-  lua_getiuservalue(L, traced, 2);
+  lua_getiuservalue(L, traced, TRACED_BOUND);
   lua_pushvalue(L, traced);
   lua_call(L, 3, 0);
   return t->made;

@@ -7,7 +7,7 @@ static const char metatable[] = "nki.traced";
 static void traced_open(lua_State *L);
 
 LTraced *traced_push(lua_State *L, IrModule *m) {
-  LTraced *t = lua_newuserdatauv(L, sizeof *t, 2); /* user values: the kernel, its BoundArguments */
+  LTraced *t = lua_newuserdatauv(L, sizeof *t, TRACED_BOUND);
   *t = (LTraced){.m = NULL};
   traced_open(L);
   lua_setmetatable(L, -2);
