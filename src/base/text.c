@@ -118,6 +118,8 @@ bool text_is_utf8(const char *s, size_t n, size_t *bad) {
   return true;
 }
 
+bool text_is_plain(const char *s, size_t n) { return (n == 0 || !memchr(s, '\0', n)) && text_is_utf8(s, n, NULL); }
+
 const char *text_clip(char buf[TEXT_CLIP + 4], const char *s, size_t n) {
   const unsigned char *p = (const unsigned char *)s, *end = p + n;
   size_t used = 0;

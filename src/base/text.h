@@ -89,6 +89,7 @@ bool text_to_double(const char *s, size_t n, double *out);
 bool text_to_float(const char *s, size_t n, float *out);
 /* s[0..n) is well-formed UTF-8 (no overlong forms, no surrogates); else *bad (may be NULL) is the first bad offset. */
 bool text_is_utf8(const char *s, size_t n, size_t *bad);
+bool text_is_plain(const char *s, size_t n); /* UTF-8 without NUL bytes */
 /* s[0..n) as a message quotes it: at most TEXT_CLIP bytes, cut at a whole character and ended by "..." when longer,
    every NUL spelled \x00. Into buf, which is returned. */
 enum { TEXT_CLIP = 80 };

@@ -129,7 +129,7 @@ static bool read_local(const Zip *z, ZipMember *m) {
 
 static bool read_name(const Zip *z, size_t at, size_t len, ZipMember *m) {
   const char *s = (const char *)z->p + at;
-  if (memchr(s, '\0', len) || !text_is_utf8(s, len, NULL)) return fault(z, "member name is not UTF-8 text", at);
+  if (!text_is_plain(s, len)) return fault(z, "member name is not UTF-8 text", at);
   m->name = arena_strdup(z->a, s, len);
   m->name_len = len;
   return m->name || DIAG0(z->d, nomem);

@@ -104,13 +104,11 @@ void config_put_tensor(JsonWriter *w, const ConstTensor *t) {
 }
 
 /* A Lua string may hold any bytes; JSON text may not. */
-static bool is_text(const char *s, size_t n) { return text_is_utf8(s, n, NULL) && (n == 0 || !memchr(s, '\0', n)); }
-
 static const char *kind_name(const ConstValue *v) {
   static const char *const names[] = {
       [CONST_NIL] = "nil",       [CONST_BOOL] = "bool",   [CONST_INT] = "int",           [CONST_FLOAT] = "float",
       [CONST_STRING] = "string", [CONST_TOKEN] = "token", [CONST_FUNCTION] = "function", [CONST_TUPLE] = "tuple"};
-  return v->kind == CONST_STRING && !is_text(v->s, v->len) ? "bytes" : names[v->kind];
+  return v->kind == CONST_STRING && !text_is_plain(v->s, v->len) ? "bytes" : names[v->kind];
 }
 
 static void put_const(JsonWriter *w, const ConstValue *v);
@@ -130,7 +128,7 @@ static void put_const_value(JsonWriter *w, const ConstValue *v) {
       json_double(w, v->f);
       break;
     case CONST_STRING:
-      if (!is_text(v->s, v->len)) {
+      if (!text_is_plain(v->s, v->len)) {
         put_base64(w, v->s, v->len);
         break;
       }
@@ -233,12 +231,12 @@ static size_t put_config(JsonWriter *w, const Artifact *a) {
 
 /* Texts whose bytes must survive JSON. Names of operands are Lua identifiers; the rest may come from the user. */
 static bool check_texts(const Artifact *a, Diag *d) {
-  if (!is_text(a->func_name, strlen(a->func_name))) return DIAG(d, config_text, "func_name");
-  if (!is_text(a->ir, a->ir_len)) return DIAG(d, config_text, "a name or file in the program");
+  if (!text_is_plain(a->func_name, strlen(a->func_name))) return DIAG(d, config_text, "func_name");
+  if (!text_is_plain(a->ir, a->ir_len)) return DIAG(d, config_text, "a name or file in the program");
   for (uint32_t i = 0; i < a->nopts; i++) {
     const ConstValue *v = &a->opts[i].value;
-    if (!is_text(a->opts[i].key, strlen(a->opts[i].key))) return DIAG(d, config_text, "a key of opts");
-    if (v->kind == CONST_STRING && !is_text(v->s, v->len)) return DIAG(d, config_text, "a value of opts");
+    if (!text_is_plain(a->opts[i].key, strlen(a->opts[i].key))) return DIAG(d, config_text, "a key of opts");
+    if (v->kind == CONST_STRING && !text_is_plain(v->s, v->len)) return DIAG(d, config_text, "a value of opts");
   }
   return true;
 }

@@ -89,7 +89,7 @@ static void spread(lua_State *L, const BindSpec *spec, int kw, int npos) {
       LANG_HERE(L, bind_key, spec->func, luaL_typename(L, -2));
     }
     const char *name = lua_tostring(L, -2);
-    if (strlen(name) != lua_rawlen(L, -2)) LANG_HERE(L, bind_key, spec->func, "string with a NUL byte");
+    if (lang_has_nul(L, -2)) LANG_HERE(L, bind_key, spec->func, "string with a NUL byte");
     int p = lang_param(spec, name);
     if (p < 0) faults_call(L, spec, npos, kw);
     if (p < npos && !lua_isnil(L, p + 1)) LANG_HERE(L, bind_twice, spec->func, spec->names[p]);

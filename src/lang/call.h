@@ -98,6 +98,11 @@ static inline LCores *lang_cores_at(lua_State *L, int i) { return lang_tagged(L,
 
 /* The string at i as a message quotes it (text_clip); returns clip. */
 const char *lang_clip(lua_State *L, int i, char clip[TEXT_CLIP + 4]);
+/* Does the string at i end before its length? */
+static inline bool lang_has_nul(lua_State *L, int i) {
+  const char *s = lua_tostring(L, i);
+  return strlen(s) != lua_rawlen(L, i);
+}
 /* The string at i as a name. One with a NUL byte, which is none, comes as lang_clip spells it. */
 const char *lang_name(lua_State *L, int i, char clip[TEXT_CLIP + 4]);
 /* The Lua value at i in words, for messages; returns buf. */

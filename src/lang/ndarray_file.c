@@ -40,9 +40,8 @@ static const char *string_arg(lua_State *L, int i, const BindSpec *spec) {
 
 /* A string that files hold or the system takes, which end at a NUL byte. */
 static const char *plain(lua_State *L, int i, const char *func, const char *what) {
-  const char *s = lua_tostring(L, i);
-  if (strlen(s) != lua_rawlen(L, i)) lang_kind_error(L, i, func, what, "text without NUL bytes");
-  return s;
+  if (lang_has_nul(L, i)) lang_kind_error(L, i, func, what, "text without NUL bytes");
+  return lua_tostring(L, i);
 }
 
 static const char *plain_arg(lua_State *L, int i, const BindSpec *spec) {

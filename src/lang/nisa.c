@@ -310,7 +310,7 @@ static void label_value(Binding *b, int i) {
   if (lua_isnil(b->L, i)) return;
   if (lua_type(b->L, i) != LUA_TSTRING) wrong(b, i, "name", "a string");
   b->label = lua_tolstring(b->L, i, &n);
-  if (strlen(b->label) != n || !text_is_utf8(b->label, n, NULL)) wrong(b, i, "name", "UTF-8 text without NUL");
+  if (!text_is_plain(b->label, n)) wrong(b, i, "name", "UTF-8 text without NUL");
 }
 
 /* ---- the call */
@@ -347,7 +347,7 @@ static void keyword(Binding *b, int nth) { /* key at -2, value at -1 */
     LANG_HERE(L, bind_key, func_name(b), luaL_typename(L, -2));
   }
   const char *key = lua_tostring(L, -2);
-  if (strlen(key) != lua_rawlen(L, -2)) LANG_HERE(L, bind_key, func_name(b), "string with a NUL byte");
+  if (lang_has_nul(L, -2)) LANG_HERE(L, bind_key, func_name(b), "string with a NUL byte");
   if (strcmp(key, "name") == 0) {
     label_value(b, -1);
     return;

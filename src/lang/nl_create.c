@@ -24,7 +24,7 @@ static const char *read_name(const Call *call, int slot) {
   if (lua_isnil(L, slot)) return NULL;
   if (lua_type(L, slot) != LUA_TSTRING) lang_kind_error(L, slot, call->row->bind.func, "name", "a string");
   const char *s = lua_tolstring(L, slot, &n);
-  if (strlen(s) != n || !text_is_utf8(s, n, NULL))
+  if (!text_is_plain(s, n))
     LANG_HERE(L, bind_value, call->row->bind.func, "name", "not plain text", "names are UTF-8 without NUL");
   return n ? s : NULL; /* the public default is the empty string */
 }

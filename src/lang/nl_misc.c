@@ -147,7 +147,7 @@ int nl_device_print(Call *call) {
   nl_defaults(OP_device_print, &a);
   if (lua_type(L, 1) != LUA_TSTRING) lang_kind_error(L, 1, "nl.device_print", "print_prefix", "a string");
   const char *s = lua_tolstring(L, 1, &n);
-  if (strlen(s) != n || !text_is_utf8(s, n, NULL))
+  if (!text_is_plain(s, n))
     LANG_HERE(L, bind_value, "nl.device_print", "print_prefix", "not plain text", "it is UTF-8 without NUL");
   char *copy = arena_strdup(&call->t->m->arena, s, n);
   if (!copy) DIAG0(call->t->d, nomem), lang_trace_error(L, call->t);

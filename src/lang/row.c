@@ -74,8 +74,7 @@ const char *lang_clip(lua_State *L, int i, char clip[TEXT_CLIP + 4]) {
 }
 
 const char *lang_name(lua_State *L, int i, char clip[TEXT_CLIP + 4]) {
-  const char *s = lua_tostring(L, i);
-  return strlen(s) == lua_rawlen(L, i) ? s : lang_clip(L, i, clip);
+  return lang_has_nul(L, i) ? lang_clip(L, i, clip) : lua_tostring(L, i);
 }
 
 static void describe_userdata(lua_State *L, int i, char *buf, size_t size) {
