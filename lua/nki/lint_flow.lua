@@ -13,7 +13,7 @@ local ordered = {["=="] = true, ["~="] = true, ["<"] = true, [">"] = true, ["<="
 
 -- ---- the tree, in the order of the text
 
-local below = {} -- tag -> what calls see(child) and block(list) for the children and blocks of such a node
+local below = {} -- tag -> what calls see(child) and block(list, see) for the children and blocks of such a node
 
 local function each(list, see)
   for i = 1, #list do see(list[i]) end
@@ -34,7 +34,7 @@ function below.Method(node, see)
 end
 function below.Function(node, see, block)
   each(node.params, see)
-  block(node.body)
+  block(node.body, see)
 end
 function below.Table(node, see)
   local items = node.items
@@ -58,38 +58,38 @@ function below.Assign(node, see)
 end
 function below.Run(node, see) see(node.call) end
 function below.Return(node, see) each(node.values, see) end
-function below.Do(node, _, block) block(node.body) end
+function below.Do(node, see, block) block(node.body, see) end
 function below.While(node, see, block)
   see(node.cond)
-  block(node.body)
+  block(node.body, see)
 end
 function below.Repeat(node, see, block)
-  block(node.body)
+  block(node.body, see)
   see(node.cond)
 end
 function below.If(node, see, block)
   for _, clause in ipairs(node.clauses) do
     see(clause.cond)
-    block(clause.body)
+    block(clause.body, see)
   end
-  if node.orelse then block(node.orelse) end
+  if node.orelse then block(node.orelse, see) end
 end
 function below.For(node, see, block)
   see(node.start)
   see(node.stop)
   if node.step then see(node.step) end
-  block(node.body)
+  block(node.body, see)
 end
 function below.ForIn(node, see, block)
   each(node.names, see)
   each(node.values, see)
-  block(node.body)
+  block(node.body, see)
 end
 
--- Calls see(child) for the children of a node that are nodes themselves, block(list) for its blocks.
-local function children(node, see, block)
+-- Calls see(child) for the nodes that a node is made of, the statements of its blocks among them.
+local function children(node, see)
   local f = below[node.tag]
-  if f then return f(node, see, block) end
+  if f then return f(node, see, each) end
 end
 
 -- ---- scopes: every Name of a local gets its symbol {name, writes = {{how, value, index, node, loop}}, func, loop},
@@ -120,6 +120,7 @@ local function resolve_block(list, prepare)
   for _, node in ipairs(list) do resolve_node(node) end
   scope = scope.up
 end
+local function resolve_body(list) resolve_block(list) end
 
 local function write(target, value, index, node)
   if target.tag ~= "Name" then return end
@@ -206,7 +207,7 @@ function resolve_node(node)
   local f = opens[node.tag]
   if f then return f(node) end
   f = below[node.tag]
-  if f then return f(node, resolve_node, resolve_block) end
+  if f then return f(node, resolve_node, resolve_body) end
 end
 
 -- ---- what names and expressions are
@@ -338,15 +339,13 @@ function Flow.write_kind(self, w, symbol)
 end
 
 -- Calls see(values) for the return statements of a function, not of those made in it.
-local function nothing() end
-local function returns(node, see)
-  local visit
-  local function block(list) each(list, visit) end
-  function visit(n)
-    if n.tag == "Return" then see(n.values) end
-    children(n, nothing, block)
+local function returns(fn, see)
+  local function visit(node)
+    if node.tag == "Function" and node ~= fn then return end
+    if node.tag == "Return" then see(node.values) end
+    children(node, visit)
   end
-  visit(node)
+  visit(fn)
 end
 
 -- What every return of a function of the script gives, when that is one value of one kind.
@@ -445,12 +444,10 @@ return function(tree, facts)
   resolve_block(tree)
   local self = setmetatable({facts = facts, kernels = {}, device_body = {}, open = {}, known = {}, left = STEPS,
     globals = globals, children = children}, Flow)
-  local look
-  local function block(list) each(list, look) end
-  function look(node)
+  local function look(node)
     self:note(node)
-    children(node, look, block)
+    children(node, look)
   end
-  block(tree)
+  each(tree, look)
   return self
 end

@@ -22,29 +22,23 @@ local function name_of(node, kind)
 end
 
 local function walk(node, c, see)
-  local children, visit = c.flow.children, nil
-  local function block(statements)
-    for i = 1, #statements do visit(statements[i]) end
-  end
-  function visit(n)
+  local children = c.flow.children
+  local function visit(n)
     see(n)
-    children(n, visit, block)
+    children(n, visit)
   end
   visit(node)
 end
 
 -- Does any node below satisfy test? Functions made below are not entered.
 local function any(node, c, test)
-  local children, found, visit = c.flow.children, false, nil
-  local function block(statements)
-    for i = 1, #statements do visit(statements[i]) end
-  end
-  function visit(n)
+  local children, found = c.flow.children, false
+  local function visit(n)
     if found or n.tag == "Function" then return end
     if test(n) then
       found = true
     else
-      children(n, visit, block)
+      children(n, visit)
     end
   end
   visit(node)
@@ -309,16 +303,12 @@ local function returned(fn, symbol, c)
     found = found or node.symbol == symbol or node.tag == "Call"
     for _, item in ipairs(node.items or {}) do gives(item.value) end
   end
-  local look
-  local function block(statements)
-    for i = 1, #statements do look(statements[i]) end
-  end
-  function look(node)
+  local function look(node)
     if node.tag == "Function" and node ~= fn then return end
     if node.tag == "Return" then
       for _, value in ipairs(node.values) do gives(value) end
     end
-    c.flow.children(node, look, block)
+    c.flow.children(node, look)
   end
   look(fn)
   return found
@@ -460,24 +450,21 @@ local opens = {For = true, ForIn = true, While = true, Repeat = true, Function =
 
 local function check(tree, flow, facts, report)
   local c = {flow = flow, facts = facts, report = report, loops = {}, calls = {}, globals = flow.globals}
-  local children, see = flow.children, nil
-  local function block(statements)
-    for i = 1, #statements do see(statements[i]) end
-  end
-  function see(node)
+  local children = flow.children
+  local function see(node)
     local tag = node.tag
     local asked = rules[tag]
     for i = 1, asked and #asked or 0 do asked[i](node, c) end
-    if not opens[tag] then return children(node, see, block) end
+    if not opens[tag] then return children(node, see) end
     local func, loops = c.func, c.loops
     if tag == "Function" then c.func, c.loops = node, {} end
     local stack = loop_tags[tag] and c.loops or tag == "Call" and c.calls
     if stack then stack[#stack + 1] = node end
-    children(node, see, block)
+    children(node, see)
     if stack then stack[#stack] = nil end
     c.func, c.loops = func, loops
   end
-  block(tree)
+  for _, node in ipairs(tree) do see(node) end
 end
 
 return {list = list, check = check}
