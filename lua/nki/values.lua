@@ -16,6 +16,7 @@ local exponent = S "eE" * S "+-" ^ -1 * digit ^ 1
 local decimal = (digit ^ 1 * (P "." * digit ^ 0) ^ -1 + P "." * digit ^ 1) * exponent ^ -1
 local hexadecimal = P "0" * S "xX" * hex ^ 1
 local special = {inf = math.huge, ["-inf"] = -math.huge, nan = string.unpack("<d", "\0\0\0\0\0\0\xf8\x7f")}
+local number_fault = "the number is too large; an infinite one is written inf"
 local too_large -- the number of the text at hand that no float or 64 bits hold; Lua would read inf, or fewer digits
 
 local function read_number(text)
@@ -143,7 +144,7 @@ return function(text)
   too_large = nil
   local found = constant_only:match(text)
   if found ~= nil and too_large then
-    return nil, "the number is too large; an infinite one is written inf"
+    return nil, number_fault
   elseif found ~= nil then
     return {kind = "constant", value = open(found)}
   end
@@ -163,7 +164,7 @@ return function(text)
         return nil, "a seed is a 64-bit integer"
       end
     elseif too_large then
-      return nil, "the number is too large; an infinite one is written inf"
+      return nil, number_fault
     end
     return found
   end

@@ -36,6 +36,16 @@ end
 
 local function is_tile(p) return p.kind:find "tile" ~= nil or p.kind:find "column" ~= nil end
 
+-- A tile of the call, and its parameter.
+local function operand(r, row, args)
+  local p = parameter(r, row, function(p) return is_tile(p) and type(args[p.name]) == "userdata" end)
+  return p, p and args[p.name]
+end
+
+-- An argument that the broken call itself makes.
+local Made = {}
+local function made(f) return setmetatable({make = f}, Made) end
+
 function breaks.missing(r, row, args)
   local p = parameter(r, row, function(p) return p.required end)
   if not p then return end
@@ -69,10 +79,10 @@ function breaks.attribute(r, row, args)
   return p.name
 end
 
-function breaks.key(r, row, args)
+function breaks.key(r, _, args)
   local key = r:pick {1, 2, 1.5, true, -1, 0, 2 ^ 53}
   args[key] = r:pick {1, "x", stale}
-  return nil, true, row
+  return nil, true
 end
 
 function breaks.stale(r, row, args)
@@ -83,48 +93,44 @@ function breaks.stale(r, row, args)
 end
 
 function breaks.shape(r, row, args)
-  local p = parameter(r, row, function(p) return is_tile(p) and type(args[p.name]) == "userdata" end)
+  local p, t = operand(r, row, args)
   if not p then return end
-  local t = args[p.name]
   if type(t.shape) ~= "userdata" and type(t.shape) ~= "table" then return end
   local shape = {t.shape:unpack()}
   local k = r:int(1, #shape)
   shape[k] = r:pick {shape[k] + 1, math.max(1, shape[k] - 1), 128, 1}
   if shape[1] > 128 and not nl.is_hbm(t.buffer) then shape[1] = 127 end
-  args[p.name] = function() return nl.ndarray(shape, t.dtype, {buffer = t.buffer}) end
+  args[p.name] = made(function() return nl.ndarray(shape, t.dtype, {buffer = t.buffer}) end)
   return row.name
 end
 
 function breaks.dtype(r, row, args)
-  local p = parameter(r, row, function(p) return is_tile(p) and type(args[p.name]) == "userdata" end)
+  local p, t = operand(r, row, args)
   if not p then return end
-  local t = args[p.name]
   local dtype, shape = r:pick(views.dtypes), {t.shape:unpack()}
-  args[p.name] = function() return nl.ndarray(shape, dtype, {buffer = t.buffer}) end
+  args[p.name] = made(function() return nl.ndarray(shape, dtype, {buffer = t.buffer}) end)
   return row.name
 end
 
 function breaks.memory(r, row, args)
-  local p = parameter(r, row, function(p) return is_tile(p) and type(args[p.name]) == "userdata" end)
+  local p, t = operand(r, row, args)
   if not p then return end
-  local t = args[p.name]
   local buffer, shape = r:pick {nl.sbuf, nl.psum, nl.private_hbm, nl.shared_hbm}, {t.shape:unpack()}
-  args[p.name] = function() return nl.ndarray(shape, t.dtype, {buffer = buffer}) end
+  args[p.name] = made(function() return nl.ndarray(shape, t.dtype, {buffer = buffer}) end)
   return p.name
 end
 
 function breaks.partition(r, row, args) -- a view that starts where no engine does
-  local p = parameter(r, row, function(p) return is_tile(p) and type(args[p.name]) == "userdata" end)
+  local p, t = operand(r, row, args)
   if not p then return end
-  local t = args[p.name]
   local shape = {t.shape:unpack()}
   local at = r:pick {1, 31, 33, 65, 100}
   if shape[1] + at > 128 then return end
-  args[p.name] = function()
+  args[p.name] = made(function()
     local whole = views.copy(shape)
     whole[1] = shape[1] + at
     return nl.ndarray(whole, t.dtype, {buffer = t.buffer})[{{at, whole[1]}}]
-  end
+  end)
   return p.name
 end
 
@@ -159,21 +165,16 @@ function breaks.position(r, row, args)
   return p.name, row.name ~= "local_gather" -- of (dst, src, nil) the classic form makes (src_buffer, index)
 end
 
-local kinds = {}
-for name in pairs(breaks) do kinds[#kinds + 1] = name end
-table.sort(kinds)
+local kinds = drawn.names(breaks)
 
 -- ---- what must hold
 
 -- An error that says what and where.
 local function fault_of(e, row, named, line)
-  if type(e) ~= "table" or not e.id then return "no error object: " .. tostring(e) end
-  local text = tostring(e)
-  if e.id == "err_internal" then return text end
-  if not text:find("random_bad.lua:" .. line, 1, true) then return "another line: " .. text end
+  local fault, text = drawn.fault_of(e, "random_bad.lua:" .. line), tostring(e)
+  if fault then return fault end
   if not text:find(row.name, 1, true) then return "the instruction is not named: " .. text end
   if named and not text:find(named, 1, true) then return ("%s is not named: %s"):format(named, text) end
-  if text:find "0x%x%x%x%x%x%x%x%x" then return "an address: " .. text end
 end
 
 -- A kernel around a call; broken: that of the plan is issued first, and "caught" or "raised".
@@ -187,13 +188,13 @@ local function kernel_of(plan, broken, told)
       local bad = {}
       for name, a in pairs(args) do bad[name] = a end
       local r = views.random(plan.seed * 7 + 1)
-      told.named, told.must, told.none = breaks[plan.break_](r, c.row, bad)
+      told.named, told.must = breaks[plan.break_](r, c.row, bad)
       told.none = told.named == nil and told.must == nil
       if told.none then return end
       for name, a in pairs(bad) do
-        if type(a) == "function" and debug.getinfo(a, "S").short_src:find "random_bad" and plan.break_ ~= "kind" and
-          plan.break_ ~= "attribute" then
-          bad[name] = a()
+        if getmetatable(a) == Made then
+          told.made = true
+          bad[name] = a.make()
         end
       end
       told.line = debug.getinfo(1, "l").currentline + 1
@@ -227,14 +228,14 @@ function M.check(plan)
   local told = {}
   local fine, e = trace(plan, "raised", told)
   if told.none then return end
-  local made = plan.break_ == "shape" or plan.break_ == "dtype" or plan.break_ == "memory" or plan.break_ == "partition"
   if not told.taken then
     if fine then return "no error" end
-    local fault = not (made and not told.line) and fault_of(e, plan.call.row, told.named, told.line)
+    local fault = not (told.made and not told.line) and fault_of(e, plan.call.row, told.named, told.line)
     if fault then return fault end
     local caught = {}
     local whole, text = trace(plan, "caught", caught)
-    if not made and (not whole or bare(text) ~= bare(good)) then return "a refused call leaves something: " .. text end
+    local same = whole and bare(text) == bare(good)
+    if not told.made and not same then return "a refused call leaves something: " .. text end
     if tostring(caught.error) ~= tostring(e) then return "caught, it is another: " .. tostring(caught.error) end
   elseif told.must then
     return "the broken call is taken"

@@ -214,11 +214,7 @@ end
 
 -- ---- what must hold of a plan
 
--- An error that tells what and where; "" when it does.
-local function fault_of(e)
-  if type(e) ~= "table" or not e.id then return "no error object: " .. tostring(e) end
-  if e.id == "err_internal" or not tostring(e):find "random_%a+%.lua:%d+: " then return "error: " .. tostring(e) end
-end
+local function fault_of(e) return drawn.fault_of(e, "random_%a+%.lua:%d+: ", true) end
 
 local function trip_fault(artifact)
   local ok, e = pcall(trip.decoded, artifact)
