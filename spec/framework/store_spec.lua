@@ -261,17 +261,35 @@ print(k:cache_info().misses, (k:cache_info().last:gsub("^.*; ", "")))
     assert.equal("mine", build.slurp(folder .. "/file"))
   end)
 
+  -- As a user whom permissions bind: run.code, run.err
+  local function as_nobody(cache, path, value)
+    local nobody = io.popen("id -u"):read("n") == 0 and "setpriv --reuid=65534 --regid=65534 --clear-groups " or ""
+    os.execute(("chmod a+rx %s && chmod a+r %s"):format(build.quote(folder), build.quote(path)))
+    return build.shell(("NEURON_PLATFORM_TARGET_OVERRIDE=trn2 NKILUA_CACHE_DIR=%s %s%s run %s %s"):format(
+      build.quote(cache), nobody, build.quote(cli.program), build.quote(path), build.quote(value)))
+  end
+
+  it("because of permissions says so, wherever on the way they are missing", function()
+    local path, shut = script("k.lua", scaled), folder .. "/shut"
+    for mode, faults in pairs{["a-rwx"] = {[""] = "write", ["/x"] = "make the folder", ["/x/y"] = "make the folder"},
+      ["a=rx"] = {[""] = "write", ["/x/y"] = "make the folder"}} do
+      os.execute(("mkdir -p %s && chmod %s %s"):format(build.quote(shut), mode, build.quote(shut)))
+      for below, fault in pairs(faults) do
+        local r = as_nobody(shut .. below, path, "a=f32[4,4]")
+        assert.equal(0, r.code, r.err)
+        assert.matches("^the body runs\nwarning: persistent cache: cannot " .. fault ..
+          " '[^\n]*': Permission denied; what is not there yet is kept in memory only\n$", r.err)
+      end
+    end
+  end)
+
   it("that others may only read still answers", function()
     local path = script("k.lua", scaled)
     ok{"run", path, "a=f32[4,4]"}
-    os.execute(("chmod -R a-w %s && chmod a+rx %s"):format(build.quote(store), build.quote(folder)))
-    local nobody = io.popen("id -u"):read("n") == 0 and "setpriv --reuid=65534 --regid=65534 --clear-groups " or ""
-    os.execute(("chmod a+r %s"):format(build.quote(path)))
-    local line = ("NEURON_PLATFORM_TARGET_OVERRIDE=trn2 NKILUA_CACHE_DIR=%s %s%s run %s a=f32[%%d,4]"):format(
-      build.quote(store), nobody, build.quote(cli.program), build.quote(path))
-    local r = build.shell(line:format(4))
+    os.execute(("chmod -R a-w %s"):format(build.quote(store)))
+    local r = as_nobody(store, path, "a=f32[4,4]")
     assert.same({0, ""}, {r.code, r.err})
-    r = build.shell(line:format(8))
+    r = as_nobody(store, path, "a=f32[8,4]")
     assert.equal(0, r.code)
     assert.matches("^the body runs\nwarning: persistent cache: cannot write '[^\n]*\n$", r.err)
     assert.equal(1, #files())

@@ -121,8 +121,9 @@ static bool check_place(const char *path, char real[PATH_MAX], struct stat *st, 
   /* A read-only file stays as it is, though its folder would let us rename over it. */
   if (*exists && access(real, W_OK) != 0) return DIAG(d, file_write, path, strerror(errno));
   folder_name(real, folder);
-  if (access(folder, F_OK) != 0) return DIAG(d, file_write, path, "there is no such folder");
-  return access(folder, W_OK) == 0 || DIAG(d, file_write, path, strerror(errno));
+  if (access(folder, W_OK | X_OK) == 0) return true;
+  bool none = errno == ENOENT || errno == ENOTDIR;
+  return DIAG(d, file_write, path, none ? "there is no such folder" : strerror(errno));
 }
 
 bool file_writable(const char *path, Diag *d) {

@@ -9,11 +9,17 @@
 
 PathKind path_kind(const char *path) {
   struct stat st;
-  if (stat(path, &st) != 0) return errno == ENOENT || errno == ENOTDIR ? PATH_NONE : PATH_OTHER;
+  if (stat(path, &st) != 0) return errno == ENOENT || errno == ENOTDIR ? PATH_NONE : PATH_HIDDEN;
   return S_ISREG(st.st_mode) ? PATH_FILE : S_ISDIR(st.st_mode) ? PATH_FOLDER : PATH_OTHER;
 }
 
-static bool make_one(const char *path) { return mkdir(path, 0777) == 0 || path_kind(path) == PATH_FOLDER; }
+static bool make_one(const char *path) {
+  if (mkdir(path, 0777) == 0) return true;
+  int fault = errno;
+  bool there = path_kind(path) == PATH_FOLDER;
+  errno = fault;
+  return there;
+}
 
 /* Another process may make the same ones at the same time. */
 bool folder_make(const char *path, Diag *d) {

@@ -4,7 +4,8 @@
 #include "arena.h"
 #include "diag.h"
 
-typedef enum PathKind { PATH_NONE, PATH_FILE, PATH_FOLDER, PATH_OTHER } PathKind; /* OTHER: a pipe, a device ... */
+/* OTHER: a pipe, a device ...; HIDDEN: nobody can say, as when a folder above it may not be searched. */
+typedef enum PathKind { PATH_NONE, PATH_FILE, PATH_FOLDER, PATH_OTHER, PATH_HIDDEN } PathKind;
 PathKind path_kind(const char *path);
 /* Makes the folder and those above it that are missing; one that is there is fine. ERR_folder_make. */
 bool folder_make(const char *path, Diag *d);

@@ -88,7 +88,9 @@ static const char *read_path(FwStore *s, Saved *saved) {
 const Artifact *store_get(FwStore *s, Span key, const char *call_target, const char **why) {
   Saved saved;
   *why = NULL;
-  if (!set_key_path(s, key) || path_kind(text_str(&s->path)) == PATH_NONE) return NULL;
+  if (!set_key_path(s, key)) return NULL;
+  PathKind kind = path_kind(text_str(&s->path));
+  if (kind == PATH_NONE || kind == PATH_HIDDEN) return NULL; /* store_put says why it is hidden */
   const char *fault = read_path(s, &saved);
   if (!fault && !span_equal(saved.key, key)) fault = "is that of another key";
   const Artifact *a = fault ? NULL : saved_artifact(&saved, call_target, s->alloc, &fault);
@@ -115,7 +117,7 @@ const char *store_put(FwStore *s, Span key, const Artifact *a) {
   s->made = true;
   bool ok = set_key_path(s, key);
   PathKind kind = path_kind(text_str(&s->path));
-  if (ok && kind != PATH_FILE && kind != PATH_NONE) { /* a pipe would never take it, a device would */
+  if (ok && (kind == PATH_FOLDER || kind == PATH_OTHER)) { /* a pipe would never take it, a device would */
     diag_free(&d);
     return say(s, "is no file");
   }

@@ -96,9 +96,12 @@ static int l_wrapped(lua_State *L) {
       status != LUA_YIELD) { /* it died: its pending variables are closed, which may end in another error */
     lua_State *before;
     enter(h, co, &before);
-    status = lua_resetthread(co);
+    int closed = lua_resetthread(co);
     leave(L, h, before);
-    lua_xmove(co, L, 1);
+    if (closed != LUA_OK) { /* before Lua 5.4.3: only when closing failed */
+      status = closed;
+      lua_xmove(co, L, 1);
+    }
   }
   if (status != LUA_ERRMEM && lua_type(L, -1) == LUA_TSTRING) {
     luaL_where(L, 1);
