@@ -147,7 +147,7 @@ static nkl_arg tuple_of(const nkl_arg *items, size_t n) {
 
 static void tuples_have_an_end(void **state) {
   (void)state;
-  nkl_arg self[2], deep[31], wide[8][16];
+  nkl_arg self[2] = {{0}}, deep[31], wide[8][16];
   self[0] = self[1] = tuple_of(self, 2);
   refused(with_constant(self[0]), "nkl_specialize: a tuple is more than 30 tuples deep");
   deep[30] = (nkl_arg){.kind = NKL_ARG_INT};
