@@ -307,6 +307,24 @@ describe("programs", function()
     end, {platform_target = "trn2", enable_cache = false})
     local ok, e = pcall(function() k[2]:specialize(nki.decl({4, 4}, "float32")) end)
     assert.is_false(ok)
-    assert.truthy(e:find("no axis of the grid", 1, true))
+    assert.truthy(e:find("nl.program_id: parameter 'axis' is 1, no axis of the grid; it has 1, counted from 0", 1, true))
+  end)
+
+  it("count each axis once", function()
+    local function programs(axes)
+      local k = nki.jit(function(a)
+        assert.equal(6, nl.num_programs {0, 1})
+        assert.equal(6, nl.num_programs {-1, 0})
+        nl.num_programs(axes)
+        return a
+      end, {platform_target = "trn2", enable_cache = false})
+      return pcall(function() k[{2, 3}]:specialize(nki.decl({4, 4}, "float32")) end)
+    end
+    assert.is_true(programs {1})
+    for _, axes in ipairs {{0, 0}, {1, -1}} do
+      local ok, e = programs(axes)
+      assert.is_false(ok)
+      assert.truthy(e:find("nl.num_programs: parameter 'axes' is a list that names an axis twice", 1, true), e.message)
+    end
   end)
 end)

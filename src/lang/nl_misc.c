@@ -93,10 +93,12 @@ static int64_t grid_axis(const Call *call, int i, const char *param) {
   lua_State *L = call->L;
   int n = call->t->spec.ngrid;
   int64_t axis = lua_isnil(L, i) ? 0 : lang_check_int(L, i, call->row->bind.func, param);
-  if (axis < 0 && n) axis += n;
-  if (axis < 0 || (n && axis >= n))
-    LANG_HERE(L, bind_value, call->row->bind.func, param, "no axis of the grid", "axes count from 0");
-  return axis;
+  if (axis >= -n && axis < 0) return axis + n;
+  if (axis >= 0 && (!n || axis < n)) return axis;
+  char is[48], legal[48];
+  snprintf(is, sizeof is, "%lld, no axis of the grid", (long long)axis);
+  snprintf(legal, sizeof legal, "it has %d, counted from 0", n);
+  return LANG_HERE(L, bind_value, call->row->bind.func, param, is, legal);
 }
 
 int nl_program_id(Call *call) {
@@ -111,12 +113,17 @@ int nl_num_programs(Call *call) {
   int64_t total = 1;
   if (lua_type(L, 1) == LUA_TTABLE) {
     int n = (int)lua_rawlen(L, 1);
+    uint32_t seen = 0;
     if (!lang_is_list(L, 1)) lang_kind_error(L, 1, call->row->bind.func, "axes", "an axis or a list of axes");
     for (int k = 1; k <= n; k++) {
       lua_rawgeti(L, 1, k);
       int64_t axis = grid_axis(call, lua_gettop(L), "axes");
-      if (call->t->spec.ngrid) total *= call->t->spec.grid[axis];
       lua_pop(L, 1);
+      if (!call->t->spec.ngrid) continue;
+      if (seen >> axis & 1)
+        LANG_HERE(L, bind_value, call->row->bind.func, "axes", "a list that names an axis twice", "each counts once");
+      seen |= 1u << axis;
+      total *= call->t->spec.grid[axis];
     }
   } else {
     int64_t axis = grid_axis(call, 1, "axes");
