@@ -45,7 +45,7 @@ function slips.axis(r, line)
 end
 
 function slips.slice(r, line)
-  if line:find "nl%.full%({%d" or line:find "nl%.ndarray%({%d" or line:find "constant" then return end -- no slices
+  if line:find "nl%.%l+%({%d" or line:find "constant" then return end -- shapes, which may be larger
   return one(r, line, "{(%d+), (%d+)}(%s*[,}])", function(a, b, rest)
     return ("{%s, %s}%s"):format(a, r:pick {b .. " + 1000", a .. ".5", '"x"', "{}", "-1000"}, rest)
   end)
