@@ -30,16 +30,34 @@ local function parse_side(text, pattern)
   return groups
 end
 
+local function is_list(v)
+  if type(v) ~= "table" then return false end
+  local n = 0
+  for _ in pairs(v) do n = n + 1 end
+  return n == #v
+end
+
 local function from_list(list, which)
   local groups = {}
-  if type(list) ~= "table" then complain("%s must be a list of axis names and lists of names", which) end
+  if not is_list(list) then complain("%s must be a list of axis names and lists of names", which) end
   for i, item in ipairs(list) do
-    groups[i] = type(item) == "table" and {table.unpack(item)} or {item}
+    groups[i] = is_list(item) and {table.unpack(item)} or {item}
     for _, name in ipairs(groups[i]) do
       if type(name) ~= "string" then complain("%s: axis names are strings", which) end
     end
   end
   return groups
+end
+
+-- The first name, in their order, that the pattern lacks.
+local function check_sizes(fixed, axes)
+  if type(fixed) ~= "table" then complain("sizes are a table such as {a = 4}, got a %s", type(fixed)) end
+  local strange = {}
+  for name in pairs(fixed) do
+    if not axes[name] then strange[#strange + 1] = tostring(name) end
+  end
+  table.sort(strange)
+  if strange[1] then complain("no axis '%s' in the pattern", strange[1]) end
 end
 
 local function flat(groups, seen, which)
@@ -89,19 +107,16 @@ return function(t, src, dst, fixed)
   else
     left, right = from_list(src, "src_pattern"), from_list(dst, "dst_pattern")
   end
-  fixed = fixed or {}
+  if fixed == nil then fixed = {} end
   local from, to = {}, {}
-  flat(left, from, "source")
-  local order = flat(right, to, "destination")
-  for name in pairs(from) do
+  local names, order = flat(left, from, "source"), flat(right, to, "destination")
+  for _, name in ipairs(names) do
     if not to[name] then complain("axis '%s' is missing in the destination", name) end
   end
-  for name in pairs(to) do
+  for _, name in ipairs(order) do
     if not from[name] then complain("axis '%s' is missing in the source", name) end
   end
-  for name in pairs(fixed) do
-    if not from[name] then complain("no axis '%s' in the pattern", tostring(name)) end
-  end
+  check_sizes(fixed, from)
   if #left ~= t.ndim then complain("the pattern has %d axes, the tensor %d", #left, t.ndim) end
   for axis = #left, 1, -1 do
     local sizes = sizes_of(left[axis], t.shape[axis - 1], fixed, axis - 1)
