@@ -42,15 +42,15 @@ local function softmax(x, axis, dtype, compute_dtype)
 end
 
 -- How many elements are averaged: any positive number.
-local function check_count(who, name, n)
-  if type(n) ~= "number" then lib.fault("bind_kind", who, name, "a number", lib.rename(n)) end
+local function check_count(n)
+  if type(n) ~= "number" then lib.fault("bind_kind", "nl.rms_norm", "n", "a number", lib.rename(n)) end
   if n > 0 and n < math.huge then return end
-  lib.fault("bind_value", who, name, n ~= n and "nan" or tostring(n), "it must be positive and finite")
+  lib.fault("bind_value", "nl.rms_norm", "n", n ~= n and "nan" or tostring(n), "it must be positive and finite")
 end
 
 local function rms_norm(x, w, axis, n, epsilon, dtype, compute_dtype)
   local nisa = require "nki.isa"
-  check_count("nl.rms_norm", "n", n)
+  check_count(n)
   local compute = compute_dtype or f32
   local sums
   if covers(x, axis, "nl.rms_norm") then

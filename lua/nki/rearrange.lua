@@ -1,5 +1,5 @@
 -- NkiTensor.rearrange: split, permute and merge axes by name, as a chain of views.
-local fail = ...
+local fail, _, lib = ...
 
 -- A string as a message quotes it: at most 80 bytes, no half character at the cut, NULs spelled.
 local function clip(v)
@@ -30,18 +30,11 @@ local function parse_side(text, pattern)
   return groups
 end
 
-local function is_list(v)
-  if type(v) ~= "table" then return false end
-  local n = 0
-  for _ in pairs(v) do n = n + 1 end
-  return n == #v
-end
-
 local function from_list(list, which)
   local groups = {}
-  if not is_list(list) then complain("%s must be a list of axis names and lists of names", which) end
+  if not lib.is_list(list) then complain("%s must be a list of axis names and lists of names", which) end
   for i, item in ipairs(list) do
-    groups[i] = is_list(item) and {table.unpack(item)} or {item}
+    groups[i] = lib.is_list(item) and {table.unpack(item)} or {item}
     for _, name in ipairs(groups[i]) do
       if type(name) ~= "string" then complain("%s: axis names are strings", which) end
     end

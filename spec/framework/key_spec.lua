@@ -1,14 +1,9 @@
 -- key_spec: what makes a call another specialization, and what does not. Never a stale answer, no needless miss.
 local nki, nl = require "nki", require "nki.language"
 local nd = require "nki.ndarray"
+local scaled = require "spec.support.scaled"
 
 local x = nd.array({{1, 2, 3}})
-
-local function scaled(input, factor)
-  local out = nl.ndarray(input.shape, input.dtype, {buffer = nl.shared_hbm})
-  nl.store(out, nl.load(input) * factor)
-  return out
-end
 
 local function misses(k)
   return k:cache_info().misses

@@ -1,15 +1,9 @@
 -- key_strings_spec: the methods of strings are captured state wherever a kernel may have a string. Whoever replaces one
 -- between two calls gets another specialization.
-local nki, nl = require "nki", require "nki.language"
-local nd = require "nki.ndarray"
+local nki, nd = require "nki", require "nki.ndarray"
+local scaled = require "spec.support.scaled"
 
 local x = nd.array({{1, 2, 3}})
-
-local function scaled(input, factor)
-  local out = nl.ndarray(input.shape, input.dtype, {buffer = nl.shared_hbm})
-  nl.store(out, nl.load(input) * factor)
-  return out
-end
 
 -- The kernel multiplies by what string.spec_factor() says, and says so after each change of it.
 local function check(kernel, ...)

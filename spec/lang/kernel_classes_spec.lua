@@ -1,17 +1,11 @@
 -- kernel_classes_spec: classes of kernels written in Lua: a step that a class overrides changes, the rest stays.
 local nki, nl = require "nki", require "nki.language"
 local nd = require "nki.ndarray"
-local raises = require "spec.support.raises"
+local raises, scaled = require "spec.support.raises", require "spec.support.scaled"
 
 local function doubled(a)
   local out = nl.ndarray(a.shape, a.dtype, {buffer = nl.shared_hbm})
   nl.store(out, nl.load(a) * 2)
-  return out
-end
-
-local function scaled(a, by)
-  local out = nl.ndarray(a.shape, a.dtype, {buffer = nl.shared_hbm})
-  nl.store(out, nl.load(a) * by)
   return out
 end
 

@@ -71,6 +71,12 @@ static inline bool text_eight_plain(const char *s) {
   /* the high bit of a byte is set when it is (w) not ASCII, less than a space, (quote, backslash) one of those */
   return ((w | (w - ones * 0x20) | ((quote - ones) & ~quote) | ((backslash - ones) & ~backslash)) & ones * 0x80) == 0;
 }
+/* What only its reader's order tells apart: a tag, the length, the bytes. */
+static inline void text_put_tagged(Text *t, char tag, const void *s, size_t n) {
+  text_put(t, &tag, 1);
+  text_put_u64(t, n);
+  text_put(t, s, n);
+}
 void text_puts(Text *t, const char *s);
 void text_putc(Text *t, char c);
 /* As in the C locale, whatever the program's locale is. For artifacts print doubles with text_double, not %g. */

@@ -50,18 +50,25 @@ void fw_key_const(Text *key, const ConstValue *v) {
   }
 }
 
-/* Every call writes this: in one piece. */
+/* ---- what every call writes: in one piece each */
+
+static char *u64_at(char *at, uint64_t v) {
+  text_le64(at, v);
+  return at + 8;
+}
+
+static char *str_at(char *at, const char *s, size_t n) { return (char *)memcpy(u64_at(at, n), s, n) + n; }
+
 static void put_tensor(Text *key, const FwArg *arg) {
-  size_t name = strlen(arg->name), head = 8 + name + 3;
-  char *at = text_reserve(key, head + 8 * (size_t)arg->rank);
-  if (!at) return;
-  text_le64(at, name);
-  memcpy(at + 8, arg->name, name);
-  at[8 + name] = 'T';
-  at[9 + name] = (char)arg->dtype;
-  at[10 + name] = (char)arg->rank;
-  for (int i = 0; i < arg->rank; i++) text_le64(at + head + 8 * (size_t)i, (uint64_t)arg->shape[i]);
-  text_commit(key, head + 8 * (size_t)arg->rank);
+  size_t name = strlen(arg->name);
+  char *start = text_reserve(key, 8 + name + 3 + 8 * (size_t)arg->rank);
+  if (!start) return;
+  char *at = str_at(start, arg->name, name);
+  *at++ = 'T';
+  *at++ = (char)arg->dtype;
+  *at++ = (char)arg->rank;
+  for (int i = 0; i < arg->rank; i++) at = u64_at(at, (uint64_t)arg->shape[i]);
+  text_commit(key, (size_t)(at - start));
 }
 
 static void put_arg(Text *key, const FwArg *arg) {
@@ -72,13 +79,6 @@ static void put_arg(Text *key, const FwArg *arg) {
     fw_key_const(key, &arg->value);
   }
 }
-
-static char *u64_at(char *at, uint64_t v) {
-  text_le64(at, v);
-  return at + 8;
-}
-
-static char *str_at(char *at, const char *s, size_t n) { return (char *)memcpy(u64_at(at, n), s, n) + n; }
 
 static char *grid_at(char *at, const FwRequest *r) {
   const unsigned char head[4] = {(unsigned char)r->target, r->target_is_fallback, r->legacy, (unsigned char)r->ngrid};
@@ -92,7 +92,7 @@ static char *grid_at(char *at, const FwRequest *r) {
   return at;
 }
 
-/* What every call has besides its arguments; in one piece, too. */
+/* What a call has besides its arguments. */
 static void put_head(Text *key, const FwRequest *r) {
   const char *target = r->call_target ? r->call_target : EMIT_TARGET_NATIVE;
   const char *environment = r->environment ? r->environment : "";

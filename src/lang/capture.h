@@ -74,9 +74,5 @@ void capture_put_serial(lua_State *L, Capture *k, int i);
 static inline void put_raw(Capture *k, const void *s, size_t n) { text_put(&k->bytes, s, n); }
 static inline void put_tag(Capture *k, char tag) { put_raw(k, &tag, 1); }
 static inline void put_u64(Capture *k, uint64_t v) { text_put_u64(&k->bytes, v); }
-static inline void put_bytes(Capture *k, char tag, const void *s, size_t n) {
-  put_tag(k, tag);
-  put_u64(k, n);
-  put_raw(k, s, n);
-}
+static inline void put_bytes(Capture *k, char tag, const void *s, size_t n) { text_put_tagged(&k->bytes, tag, s, n); }
 #endif

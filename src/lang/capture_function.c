@@ -28,14 +28,10 @@ static const LDump *push_new_dump(lua_State *L, LangCtx *c, int i) {
 }
 
 static void put_dump(Capture *k, const LDump *d) {
-  char name[LANG_PATH];
-  if (strcmp(k->dir, d->dir) == 0) {
+  if (strcmp(k->dir, d->dir) == 0)
     put_raw(k, d->piece, d->npiece);
-    return;
-  }
-  const char *file = lang_relative(k->dir, d->source, name, sizeof name);
-  put_bytes(k, 'F', file, strlen(file));
-  put_bytes(k, 'c', d->bytes, d->n);
+  else
+    dump_put(&k->bytes, k->dir, d);
 }
 
 /* A function being walked, with the names its code holds: lists on the stack. */

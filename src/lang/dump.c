@@ -279,34 +279,32 @@ static int push_list(lua_State *L, int set) {
   return add_sorted(L, set, 0, 0);
 }
 
-static char *put(char *to, const void *s, size_t n) {
-  memcpy(to, s, n);
-  return to + n;
-}
-
-static char *put_head(char *to, char tag, size_t n) {
-  *to = tag;
-  text_le64(to + 1, n);
-  return to + 9;
+void dump_put(Text *out, const char *dir, const LDump *d) {
+  char name[LANG_PATH];
+  const char *file = lang_relative(dir, d->source, name, sizeof name);
+  text_put_tagged(out, 'F', file, strlen(file));
+  text_put_tagged(out, 'c', d->bytes, d->n);
 }
 
 /* The piece of a key, then source and dir. The chunk is text without what lies between its head and `after`. */
-static LDump *push_pieces(lua_State *L, const Text *text, size_t after, const char *source, const char *dir) {
-  char name[LANG_PATH];
-  const char *file = lang_relative(dir, source, name, sizeof name);
-  size_t nfile = strlen(file), nsource = strlen(source) + 1, ndir = strlen(dir) + 1, head = HEADER_BYTES + 1;
-  size_t tail = text->len - after, npiece = 9 + nfile + 9 + head + tail;
-  LDump *d = lua_newuserdatauv(L, sizeof *d + npiece + nsource + ndir, DUMP_WHOLE);
-  char *piece = (char *)(d + 1), *at = put(put_head(piece, 'F', nfile), file, nfile);
-  char *bytes = at = put_head(at, 'c', head + tail);
-  at = put(put(at, text->data, head), text->data + after, tail);
-  *d = (LDump){.source = at, .dir = at + nsource, .bytes = bytes, .n = head + tail, .piece = piece, .npiece = npiece};
-  put(put(at, source, nsource), dir, ndir);
+static LDump *push_pieces(const Chunk *c, Text *text, size_t after, const char *source, const char *dir) {
+  lua_State *L = c->L;
+  size_t head = HEADER_BYTES + 1, nsource = strlen(source) + 1, ndir = strlen(dir) + 1;
+  memmove(text->data + head, text->data + after, text->len - after);
+  LDump code = {.source = source, .bytes = text->data, .n = head + text->len - after};
+  Text *piece = lang_scratch_text(L, lang_ctx(L));
+  dump_put(piece, dir, &code);
+  if (piece->oom) lang_no_memory(L);
+  LDump *d = lua_newuserdatauv(L, sizeof *d + piece->len + nsource + ndir, DUMP_WHOLE);
+  char *to = memcpy(d + 1, piece->data, piece->len), *at = to + piece->len;
+  *d = (LDump){.source = at, .dir = at + nsource, .bytes = at - code.n, .n = code.n, .piece = to, .npiece = piece->len};
+  memcpy(at, source, nsource);
+  memcpy(at + nsource, dir, ndir);
   return d;
 }
 
 /* Stack: text and arena are owned below. NULL when the chunk is not as expected. */
-static LDump *make_dump(Chunk *c, const Text *text, const char *source, const char *dir) {
+static LDump *make_dump(Chunk *c, Text *text, const char *source, const char *dir) {
   lua_State *L = c->L;
   c->p = (const unsigned char *)text_str(text);
   c->end = c->p + text->len;
@@ -316,7 +314,7 @@ static LDump *make_dump(Chunk *c, const Text *text, const char *source, const ch
   read_function(c, NULL);
   if (c->bad || c->p != c->end) return NULL;
   int set = c->dynamic || has(L, c->whole, LUA_GNAME) ? c->all : c->globals;
-  LDump *d = push_pieces(L, text, after, source, dir);
+  LDump *d = push_pieces(c, text, after, source, dir);
   d->dynamic = c->dynamic;
   d->assigns = c->assigns;
   d->requires = has(L, c->all, "require");

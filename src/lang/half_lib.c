@@ -209,6 +209,12 @@ static int lib_fold(lua_State *L) {
   return 0;
 }
 
+/* is_list(v): a table without keys but 1..n. */
+static int lib_is_list(lua_State *L) {
+  lua_pushboolean(L, lua_istable(L, 1) && lang_is_list(L, 1));
+  return 1;
+}
+
 /* first_axis(tile, axis, who): see nl_first_axis. */
 static int lib_first_axis(lua_State *L) {
   lua_pushinteger(L, nl_first_axis(L, 2, luaL_checkstring(L, 3), lang_tile_at(L, 1)->tile));
@@ -227,31 +233,19 @@ static int lib_half(lua_State *L) {
 }
 
 void half_push_lib(lua_State *L, LangCtx *c) {
-  static const luaL_Reg fns[] = {{"fault", lib_fault},
-                                 {"kind", lib_kind},
-                                 {"rename", lib_rename},
-                                 {"on_chip", lib_on_chip},
-                                 {"integer", lib_integer},
-                                 {"shape", lib_shape},
-                                 {"dtype", lib_dtype},
-                                 {"promote", lib_promote},
-                                 {"partial", lib_partial},
-                                 {"wrote_beyond", lib_wrote_beyond},
-                                 {"loops", lib_loops},
-                                 {"line", lib_line},
-                                 {"isa", lib_isa},
-                                 {"half", lib_half},
-                                 {"facts", lint_facts},
-                                 {"fold", lib_fold},
-                                 {"session", lib_session},
-                                 {"is_instruction", lib_is_instruction},
-                                 {"is_dtype", lib_is_dtype},
-                                 {"is_validation_error", lib_is_validation_error},
-                                 {"methods", lib_methods},
-                                 {"reads_outside", lib_reads_outside},
-                                 {"constant", lib_constant},
-                                 {"first_axis", lib_first_axis},
-                                 {NULL, NULL}};
+  static const luaL_Reg fns[] = {{"fault", lib_fault},       {"kind", lib_kind},
+                                 {"rename", lib_rename},     {"on_chip", lib_on_chip},
+                                 {"integer", lib_integer},   {"shape", lib_shape},
+                                 {"dtype", lib_dtype},       {"promote", lib_promote},
+                                 {"partial", lib_partial},   {"wrote_beyond", lib_wrote_beyond},
+                                 {"loops", lib_loops},       {"line", lib_line},
+                                 {"isa", lib_isa},           {"half", lib_half},
+                                 {"facts", lint_facts},      {"fold", lib_fold},
+                                 {"session", lib_session},   {"is_instruction", lib_is_instruction},
+                                 {"is_dtype", lib_is_dtype}, {"is_validation_error", lib_is_validation_error},
+                                 {"methods", lib_methods},   {"reads_outside", lib_reads_outside},
+                                 {"constant", lib_constant}, {"first_axis", lib_first_axis},
+                                 {"is_list", lib_is_list},   {NULL, NULL}};
   static const char lib;
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &lib) == LUA_TTABLE) return;
   lua_pop(L, 1);

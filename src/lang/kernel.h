@@ -213,6 +213,7 @@ typedef struct LDump {
 } LDump;
 /* Pushes the userdata. dir: folder of the kernel's script. */
 LDump *dump_push(lua_State *L, LangCtx *c, int function, const char *dir);
+void dump_put(Text *out, const char *dir, const LDump *d); /* the piece for another dir */
 
 /* tuple.c: pushes the function nki.tuple */
 void tuple_open(lua_State *L, LangCtx *c);

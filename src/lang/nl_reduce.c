@@ -9,10 +9,10 @@ int nl_first_axis(lua_State *L, int at, const char *func, const IrTile *t) {
   else
     axis = (IrVal){.kind = V_INT, .u.i = lang_check_int(L, at, func, "axis")};
   int first = ir_reduce_first(&axis, t->rank);
+  if (first > 0) return first;
   Trace *trace = lang_ctx(L)->trace;
-  if (first == 0)
-    ir_bad_reduce_axes(trace->f, t, &axis, (const char *[]){func, "axis"}, trace->d), lang_trace_error(L, trace);
-  return first;
+  ir_bad_reduce_axes(trace->f, t, &axis, (const char *[]){func, "axis"}, trace->d);
+  return lang_trace_error(L, trace);
 }
 
 static int reduced_shape(const IrTile *t, int first, bool keep, int64_t shape[IR_MAX_RANK]) {
